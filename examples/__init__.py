@@ -1,0 +1,1 @@
+"""Estates to try the product on; no product code imports them."""

@@ -1,0 +1,1 @@
+"""A night at a software company whose product analytics tool mirrors a table of the warehouse."""

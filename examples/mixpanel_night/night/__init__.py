@@ -1,0 +1,1 @@
+"""What the tools and the people of the night do: the sync, the board's reader, the merges, the nights before."""

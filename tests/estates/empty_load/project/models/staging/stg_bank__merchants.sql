@@ -1,0 +1,4 @@
+select
+    merchant_id,
+    merchant_country
+from {{ source('bank', 'merchants') }}
