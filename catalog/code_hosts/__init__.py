@@ -1,0 +1,1 @@
+"""Where the code of the tables lives: read-only clients of repositories."""

@@ -1,0 +1,37 @@
+"""A git repository on this machine, read only: everything that other rooms call, in one place.
+
+`repo` is the path of a repository (its work tree or a bare one); a commit is named by its whole id."""
+
+from __future__ import annotations
+
+from catalog.code_hosts.checkouts import apply_patch, checkout
+from catalog.code_hosts.git_objects import (
+    CommitInfo,
+    Entry,
+    commit_info,
+    commits_between,
+    diff,
+    head,
+    is_ancestor,
+    ls_files,
+    ls_tree,
+    show,
+)
+from catalog.code_hosts.patches import same_change, unified_diff
+
+__all__ = [
+    "CommitInfo",
+    "Entry",
+    "apply_patch",
+    "checkout",
+    "commit_info",
+    "commits_between",
+    "diff",
+    "head",
+    "is_ancestor",
+    "ls_files",
+    "ls_tree",
+    "same_change",
+    "show",
+    "unified_diff",
+]

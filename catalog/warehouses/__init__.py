@@ -1,0 +1,1 @@
+"""Read-only access to the customer's warehouses: introspect and measure, never write."""
