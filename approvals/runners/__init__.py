@@ -1,0 +1,1 @@
+"""Runners: who executes an approved run. One module per orchestrator, one line in `registry`."""
