@@ -1,0 +1,1 @@
+"""The cellar: what every floor stands on. It knows no data words."""
