@@ -7,7 +7,9 @@ from collections.abc import Iterable, Mapping
 from typing import Any
 
 
-def model(name: str, *above: str, package: str = "shop", kind: str = "model", **more: Any) -> tuple[str, dict[str, Any]]:
+def model(
+    name: str, *above: str, package: str = "shop", kind: str = "model", **more: Any
+) -> tuple[str, dict[str, Any]]:
     """An entry of `nodes`; `above` are unique ids."""
     unique_id = f"{kind}.{package}.{name}"
     node = {

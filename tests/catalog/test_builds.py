@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from concurrent.futures import ThreadPoolExecutor
 from datetime import UTC, datetime, timedelta
+from threading import Barrier
 from typing import Any
 
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from catalog.models import Build, BuildArtifact, BuildOutput, GraphVersion, NodeClaim
 from catalog.selectors import find_asset, manifest_of
@@ -16,12 +18,13 @@ from foundation import connections
 from foundation.audit import Actor
 from foundation.errors import BadInput, Conflict, NotAllowed, NotFound
 from foundation.models import AuditRow, Person
-from foundation.people import create_agent
+from foundation.people import create_agent, system
 from tests.catalog.manifests import run_results, shop
 
-pytestmark = pytest.mark.django_db
 START = datetime(2026, 9, 29, 5, 0, tzinfo=UTC)
-RESULTS = run_results(("model.shop.orders", "success", 4_490_000), ("model.shop.revenue", "error", None), ("test.shop.x", "pass", None))
+RESULTS = run_results(
+    ("model.shop.orders", "success", 4_490_000), ("model.shop.revenue", "error", None), ("test.shop.x", "pass", None)
+)
 DBT: dict[str, Any] = {
     "key": "night-1",
     "kind": "dbt",
@@ -56,7 +59,13 @@ def test_the_same_announcement_again_changes_nothing(agent: Actor, machine: Acto
 
 @pytest.mark.parametrize(
     "change",
-    [{"status": "failed"}, {"commit": "b" * 40}, {"artifacts": {"manifest": shop()}}, {"outputs": ["x"]}, {"facts": {"n": 1}}],
+    [
+        {"status": "failed"},
+        {"commit": "b" * 40},
+        {"artifacts": {"manifest": shop()}},
+        {"outputs": ["x"]},
+        {"facts": {"n": 1}},
+    ],
 )
 def test_another_announcement_under_a_used_key_is_refused(change: dict[str, Any], agent: Actor) -> None:
     dbt(agent)
@@ -74,16 +83,20 @@ def test_another_announcement_under_a_used_key_is_refused(change: dict[str, Any]
         ({"kind": "unknown"}, "kind"),
         ({"status": "great"}, "status"),
         ({"ended_at": START - timedelta(1)}, "before it started"),
-        ({"started_at": datetime(2026, 1, 1)}, "time zone"),  # noqa: DTZ001
+        ({"started_at": datetime(2026, 1, 1)}, "time zone"),
         ({"artifacts": {"manifest": b"{"}}, "JSON|truncated"),
         ({"artifacts": {"manifest": RESULTS}}, "not a manifest"),
         ({"artifacts": {"run_results": shop()}}, "results"),
         ({"artifacts": {"photo": b""}}, "not photo"),
         ({"facts": {"share": 0.5}}, "share"),
         ({"outputs": [""]}, "outputs"),
+        ({"outputs": ["a\0b"]}, "outputs"),
+        ({"facts": {"text": "a\0b"}}, "null character"),
     ],
 )
-def test_an_unusable_announcement_is_refused_and_nothing_is_kept(change: dict[str, Any], why: str, agent: Actor) -> None:
+def test_an_unusable_announcement_is_refused_and_nothing_is_kept(
+    change: dict[str, Any], why: str, agent: Actor
+) -> None:
     with pytest.raises(BadInput, match=why):
         dbt(agent, **change)
     assert (Build.objects.count(), BuildArtifact.objects.count()) == (0, 0)
@@ -91,7 +104,13 @@ def test_an_unusable_announcement_is_refused_and_nothing_is_kept(change: dict[st
 
 def test_a_processed_build_has_its_graph_version_and_its_outputs(agent: Actor, machine: Actor) -> None:
     connections.save(
-        "house", kind="duckdb", purpose="read", namespace="duckdb://house", params={"path": "/x"}, secret_names=[], actor=machine
+        "house",
+        kind="duckdb",
+        purpose="read",
+        namespace="duckdb://house",
+        params={"path": "/x"},
+        secret_names=[],
+        actor=machine,
     )
     build = process(dbt(agent, connection="house")[0].pk, actor=machine)
     assert (build.graph_version_id, build.due_at, build.refusal) == (1, None, "")
@@ -122,9 +141,9 @@ def test_a_build_without_files_is_processed_too(agent: Actor, machine: Actor) ->
 
 
 def test_what_cannot_be_used_stays_on_the_build(agent: Actor, machine: Actor) -> None:
-    build, _ = dbt(agent, project="p" * 181) if False else dbt(agent, outputs=["nothing here"])
+    build, _ = dbt(agent, outputs=["nothing here"])
     processed = process(build.pk, actor=machine)
-    assert processed.refusal == "no asset is named nothing here"
+    assert processed.refusal == "No asset is named nothing here."
     assert processed.due_at is None
     assert AuditRow.objects.filter(action="build.refused").count() == 1
     assert BuildOutput.objects.count() == 2
@@ -168,7 +187,13 @@ def test_an_agent_announces_only_for_its_namespaces(owner: Person, machine: Acto
     with pytest.raises(NotAllowed):
         dbt(bound)
     connections.save(
-        "mine", kind="duckdb", purpose="read", namespace="duckdb://mine", params={"path": "/x"}, secret_names=[], actor=machine
+        "mine",
+        kind="duckdb",
+        purpose="read",
+        namespace="duckdb://mine",
+        params={"path": "/x"},
+        secret_names=[],
+        actor=machine,
     )
     assert dbt(bound, connection="mine")[1]
     assert announce(key="load", kind="load", actor=bound)[1]
@@ -184,3 +209,27 @@ def test_key_and_files_of_a_build_never_change(agent: Actor) -> None:
         with pytest.raises(IntegrityError), transaction.atomic():
             statement()
     assert NodeClaim.objects.count() == 0
+
+
+def test_numbers_that_no_table_can_hold_are_unknown(agent: Actor, machine: Actor) -> None:
+    results = run_results(("model.shop.orders", "x" * 90, 2**70))
+    build, _ = dbt(agent, artifacts={"manifest": shop(), "run_results": results})
+    output = process(build.pk, actor=machine).outputs.get()
+    assert (output.rows, len(output.status)) == (None, 40)
+
+
+@pytest.mark.usefixtures("committing")
+def test_one_of_many_announcements_at_the_same_moment_is_the_first() -> None:
+    actor = Actor(system("cli"), "cli")
+    together = Barrier(4)
+
+    def one(_: int) -> bool:
+        together.wait()
+        try:
+            return announce(key="load-1", kind="load", actor=actor)[1]
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        assert sorted(pool.map(one, range(4))) == [False, False, False, True]
+    assert (Build.objects.count(), AuditRow.objects.filter(action="build.announced").count()) == (1, 1)

@@ -10,8 +10,9 @@ import yaml
 
 from catalog.models import Asset, AssetRole, Consumer, Domain, EdgeClaim, GraphVersion, NodeClaim, Note, Sync
 from catalog.selectors import find_asset, people
-from catalog.services.declare import declare, unmatched
+from catalog.services.declare import declare
 from catalog.services.imports import import_manifest
+from catalog.services.readers import unmatched
 from foundation.audit import Actor
 from foundation.errors import BadInput, NotAllowed
 from foundation.models import AuditRow, Person
@@ -31,8 +32,12 @@ SYNC: dict[str, Any] = {
 }
 DOCUMENT: dict[str, Any] = {
     "people": [{"email": "owner@example.com"}],
-    "domains": [{"name": "Shop floor", "owner": "owner@example.com", "on_call": "teammate@example.com", "approver": "x"}],
-    "assets": [{"asset": "main.orders", "domain": "shop-floor", "owner": ["OWNER@example.com"], "watch": ["row_count"]}],
+    "domains": [
+        {"name": "Shop floor", "owner": "owner@example.com", "on_call": "teammate@example.com", "approver": "x"}
+    ],
+    "assets": [
+        {"asset": "main.orders", "domain": "shop-floor", "owner": ["OWNER@example.com"], "watch": ["row_count"]}
+    ],
     "consumers": [
         {**SYNC, "domain": "Shop floor", "operator": "teammate@example.com"},
         {
@@ -94,7 +99,7 @@ def test_the_same_declaration_again_changes_nothing(person: Actor, machine: Acto
 def test_a_reader_that_moves_to_another_table_leaves_the_first(person: Actor) -> None:
     declare(DOCUMENT, actor=person)
     report = declare({"consumers": [{**SYNC, "reads": "main.revenue"}]}, actor=person)
-    assert (report.graph_version, report.consumers) == (3, [])
+    assert (report.graph_version, report.consumers) == (3, ["Copy of orders"])
     open_edges = EdgeClaim.objects.filter(source__key="declared", removed_in__isnull=True)
     assert set(open_edges.values_list("from_asset__name", "to_asset__name")) == {
         ("dev.main.revenue", "Copy of orders"), ("Copy of orders", "Board"),
@@ -124,6 +129,32 @@ def test_an_unknown_table_is_listed_and_joined_when_it_comes(person: Actor, mach
     assert EdgeClaim.objects.filter(source__key="declared").get().from_asset == find_asset("main.orders")
 
 
+def test_a_reader_follows_its_table_to_another_namespace(person: Actor, machine: Actor) -> None:
+    import_manifest(shop(), namespace="duckdb://old", actor=machine)
+    declare({"consumers": [SYNC]}, actor=person)
+    import_manifest(shop(), namespace="duckdb://new", actor=machine)
+    edge = EdgeClaim.objects.get(source__key="declared", removed_in__isnull=True)
+    assert edge.from_asset.namespace == "duckdb://new"
+    assert unmatched() == []
+
+
+def test_a_reader_whose_table_went_is_listed_and_keeps_its_edge(person: Actor, machine: Actor) -> None:
+    import_manifest(shop(), actor=machine)
+    declare({"consumers": [SYNC]}, actor=person)
+    import_manifest(manifest([model("other")]), actor=machine)
+    assert unmatched() == [{"in": "Copy of orders", "name": "main.orders"}]
+    assert EdgeClaim.objects.filter(source__key="declared", removed_in__isnull=True).count() == 1
+
+
+def test_a_name_that_became_ambiguous_keeps_its_edge(person: Actor, machine: Actor) -> None:
+    import_manifest(shop(), actor=machine)
+    declare({"consumers": [SYNC]}, actor=person)
+    import_manifest(manifest([model("orders", package="b")], project="b"), namespace="duckdb://b", actor=machine)
+    assert unmatched() == [{"in": "Copy of orders", "name": "main.orders"}]
+    edge = EdgeClaim.objects.get(source__key="declared", removed_in__isnull=True)
+    assert edge.from_asset.namespace == "duckdb://shop"
+
+
 @pytest.mark.usefixtures("graph")
 def test_a_dbt_exposure_and_a_declared_reader_of_that_name_are_one(person: Actor) -> None:
     declare({"consumers": [{"asset": "weekly_board", "schedule": {"cron": "0 9 * * 1"}}]}, actor=person)
@@ -149,7 +180,10 @@ def test_an_agent_may_not_change_what_a_person_approved(agent: Actor, person: Ac
     declare({"consumers": [SYNC]}, actor=person)
     declare({"consumers": [SYNC]}, actor=agent)
     before = counts()
-    for change in ({"mode": "append"}, {"schedule": {}}, {"consequence": "none"}, {"reads": []}, {"reads": "revenue"}):
+    changes: list[dict[str, Any]] = [
+        {"mode": "append"}, {"schedule": {}}, {"consequence": "none"}, {"reads": []}, {"reads": "revenue"},
+    ]  # fmt: skip
+    for change in changes:
         with pytest.raises(NotAllowed):
             declare({"consumers": [SYNC | change]}, actor=agent)
     assert counts() == before
@@ -174,7 +208,10 @@ def test_a_change_that_no_person_made_takes_the_approval_away(person: Actor, mac
 
 @pytest.mark.usefixtures("graph")
 def test_a_role_that_is_named_is_replaced_and_another_stays(person: Actor, owner: Person, teammate: Person) -> None:
-    declare({"assets": [{"asset": "main.orders", "owner": "owner@example.com", "operator": "owner@example.com"}]}, actor=person)
+    declare(
+        {"assets": [{"asset": "main.orders", "owner": "owner@example.com", "operator": "owner@example.com"}]},
+        actor=person,
+    )
     declare({"assets": [{"asset": "main.orders", "owner": "teammate@example.com"}]}, actor=person)
     orders = find_asset("main.orders")
     assert (people(orders, "owner"), people(orders, "operator")) == ([teammate], [owner])

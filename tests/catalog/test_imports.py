@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import time
+from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
+from threading import Barrier
 from typing import Any
 
 import orjson
 import pytest
-from django.db import IntegrityError, transaction
+from django.db import IntegrityError, connection, transaction
 
 from catalog.models import Asset, Column, Consumer, EdgeClaim, GraphHead, GraphVersion, NodeClaim, Source
 from catalog.selectors import ancestors, asset_of_node, dbt_node, find_asset, relation
@@ -16,11 +18,10 @@ from catalog.services.imports import ImportReport, import_manifest
 from foundation.audit import Actor
 from foundation.errors import BadInput, NotAllowed
 from foundation.models import AuditRow, Person
-from foundation.people import create_agent
+from foundation.people import create_agent, system
 from tests.catalog.dbt_files import CORPUS, needs_corpus
 from tests.catalog.manifests import catalog_file, exposure, manifest, model, run_results, shop, source
 
-pytestmark = pytest.mark.django_db
 TABLES = (Asset, Column, Consumer, EdgeClaim, GraphHead, GraphVersion, NodeClaim, Source, AuditRow)
 
 
@@ -191,9 +192,7 @@ def test_without_a_connection_the_namespace_is_the_projects(machine: Actor) -> N
         (manifest([], project=None), "name its project"),
     ],
 )
-def test_an_unusable_file_is_refused_in_one_sentence_and_changes_nothing(
-    data: bytes, why: str, machine: Actor
-) -> None:
+def test_an_unusable_file_is_refused_in_one_sentence_and_changes_nothing(data: bytes, why: str, machine: Actor) -> None:
     before = counts()
     with pytest.raises(BadInput, match=why) as refusal:
         load(data, machine)
@@ -263,10 +262,32 @@ def test_exposures_pass_through_metrics_to_tables(machine: Actor) -> None:
 
 
 @needs_corpus
-@pytest.mark.parametrize("path", sorted(Path(CORPUS or "/nowhere").glob("manifests/*.json")), ids=lambda path: path.stem)
+@pytest.mark.parametrize(
+    "path", sorted(Path(CORPUS or "/nowhere").glob("manifests/*.json")), ids=lambda path: path.stem
+)
 def test_manifests_of_the_world_import(path: Path, machine: Actor) -> None:
     started = time.perf_counter()
     report = load(path.read_bytes(), machine)
     assert time.perf_counter() - started < 2
     assert report.assets > 0
     assert load(path.read_bytes(), machine).graph_version == report.graph_version == 1
+
+
+@pytest.mark.usefixtures("committing")
+def test_imports_at_the_same_moment_take_turns() -> None:
+    actor = Actor(system("cli"), "cli")
+    together = Barrier(4)
+
+    def one(number: int) -> int:
+        data = manifest([model(f"m{number}", package=f"p{number}")], project=f"p{number}")
+        together.wait()
+        try:
+            return load(data, actor).graph_version
+        finally:
+            connection.close()
+
+    with ThreadPoolExecutor(4) as pool:
+        versions = sorted(pool.map(one, range(4)))
+    assert versions == [1, 2, 3, 4]
+    assert sorted(GraphVersion.objects.values_list("number", flat=True)) == [1, 2, 3, 4]
+    assert NodeClaim.objects.filter(removed_in__isnull=True).count() == 4

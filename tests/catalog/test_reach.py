@@ -158,7 +158,9 @@ def test_an_asset_without_edges_reaches_nothing() -> None:
 
 @pytest.mark.django_db
 def test_queries_do_not_grow_with_the_graph(machine: Actor, django_assert_max_num_queries: Any) -> None:
-    import_manifest(manifest([model(f"m{n}", *([f"model.shop.m{n - 1}"] if n else [])) for n in range(200)]), actor=machine)
+    import_manifest(
+        manifest([model(f"m{n}", *([f"model.shop.m{n - 1}"] if n else [])) for n in range(200)]), actor=machine
+    )
     first = find_asset("main.m0")
     with django_assert_max_num_queries(10):
         assert reach(first, at=AT).total == 199
@@ -166,7 +168,7 @@ def test_queries_do_not_grow_with_the_graph(machine: Actor, django_assert_max_nu
 
 @pytest.mark.parametrize("seed", range(200))
 def test_walks_agree_with_networkx_on_graphs_with_cycles(seed: int) -> None:
-    pick = random.Random(seed)
+    pick = random.Random(seed)  # noqa: S311
     count = pick.randint(1, 40)
     pairs = [(pick.randrange(count) * 7, pick.randrange(count) * 7) for _ in range(pick.randint(1, 120))]
     other = networkx.DiGraph(pairs)

@@ -51,14 +51,14 @@ def test_half_a_part_of_a_name_is_no_ending() -> None:
 def test_an_ambiguous_name_lists_what_it_may_mean() -> None:
     asset("a.orders")
     asset("b.orders")
-    with pytest.raises(BadInput, match=r"orders is ambiguous: a.orders, b.orders\."):
+    with pytest.raises(BadInput, match=r"orders is ambiguous: a\.orders, b\.orders\."):
         find_asset("orders")
 
 
 def test_the_same_name_in_two_namespaces_is_listed_with_them() -> None:
     asset("a.orders", "one://x")
     second = asset("a.orders", "two://x")
-    with pytest.raises(BadInput, match="one://x/a.orders, two://x/a.orders"):
+    with pytest.raises(BadInput, match=r"one://x/a\.orders, two://x/a\.orders"):
         find_asset("a.orders")
     assert find_asset("two://x/a.orders") == second
 
@@ -71,7 +71,7 @@ def test_a_slash_in_a_name_is_no_namespace() -> None:
 
 def test_an_unknown_name_is_an_error_with_near_names(machine: Actor) -> None:
     import_manifest(shop(), actor=machine)
-    with pytest.raises(NotFound, match="No asset is named oders; near it are dev.main.orders, dev.raw.orders"):
+    with pytest.raises(NotFound, match=r"No asset is named oders; near it are dev\.main\.orders, dev\.raw\.orders\."):
         find_asset("oders")
 
 

@@ -1,0 +1,167 @@
+"""What the floors above ask of the catalogue."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+from typing import Any
+
+from django.db.models import Q
+
+from catalog.adjacency import Direction, adjacency, head_version
+from catalog.models import Asset, Build, NodeClaim
+from catalog.models.graph import AssetQuerySet
+from catalog.names import find_asset, full_name
+from catalog.sources import manifest, run_results
+from catalog.sources.manifest_types import Manifest
+from catalog.sources.run_results import RunResults
+from catalog.warehouses import base
+from foundation import artifacts
+from foundation.models import Person
+
+__all__ = [
+    "Relation",
+    "ancestors",
+    "asset_of_node",
+    "assets_by_id",
+    "assets_of_nodes",
+    "dbt_node",
+    "descendants",
+    "find_asset",
+    "full_name",
+    "manifest_of",
+    "people",
+    "relation",
+    "run_results_of",
+    "search",
+    "version_for",
+]
+
+RANK = {"model": 3, "snapshot": 3, "seed": 3, "source": 2, "table": 1, "view": 1}
+"""Which of several claims describes an asset: who builds it knows more of it than who reads it."""
+
+
+@dataclass(frozen=True)
+class Relation(base.Relation):
+    """The table behind an asset, as the warehouse functions take it, with the dialect and namespace to ask in."""
+
+    dialect: str = ""
+    namespace: str = ""
+
+    @property
+    def identifier(self) -> str:
+        return self.name
+
+
+def relation(asset: Asset) -> Relation | None:
+    """The table behind `asset` by its standing dbt claim; None when none names one (an ephemeral model, a report)."""
+    for node in _dbt_claims(asset):
+        found = node.attributes.get("relation")
+        if found:
+            return Relation(
+                found["database"] or None,
+                found["schema"] or None,
+                found["identifier"],
+                node.attributes.get("dialect", ""),
+                asset.namespace,
+            )
+    return None
+
+
+def dbt_node(asset: Asset) -> NodeClaim | None:
+    """The standing claim of a dbt project about `asset`: the project that builds it before one that only reads it."""
+    return next(iter(_dbt_claims(asset)), None)
+
+
+def asset_of_node(unique_id: str, project: str | None = None) -> Asset | None:
+    """The asset that dbt calls `unique_id` (in `project`, if several know it); None when no standing claim says so."""
+    return assets_of_nodes([unique_id], project).get(unique_id)
+
+
+def assets_of_nodes(unique_ids: Sequence[str], project: str | None = None) -> dict[str, Asset]:
+    """As `asset_of_node` for many ids at once; those that no standing claim names are left out."""
+    found: list[NodeClaim] = []
+    for start in range(0, len(unique_ids), 500):
+        chunk = unique_ids[start : start + 500]
+        claims = NodeClaim.objects.filter(local_id__in=chunk, source__kind="dbt", removed_in__isnull=True)
+        claims = claims.filter(source__key=f"dbt:{project}") if project else claims
+        found += claims.select_related("asset")
+    return {claim.local_id: claim.asset for claim in sorted(found, key=_rank, reverse=True)}
+
+
+def manifest_of(build: Build) -> Manifest | None:
+    """The manifest that `build` left, read; None when it left none."""
+    sha256 = build.artifacts.filter(kind="manifest").values_list("sha256", flat=True).first()
+    return _manifest(sha256) if sha256 else None
+
+
+def run_results_of(build: Build) -> RunResults | None:
+    """What dbt said of each node of `build`; None when it left no run_results."""
+    sha256 = build.artifacts.filter(kind="run_results").values_list("sha256", flat=True).first()
+    return run_results.read(artifacts.load(sha256)) if sha256 else None
+
+
+def people(asset: Asset, role: str) -> list[Person]:
+    """The active people who answer for `asset` in `role`; its domain names the owner and on-call person else."""
+    named = Person.objects.filter(asset_roles__asset=asset, asset_roles__role=role, is_active=True)
+    found = list(named.select_related("principal").order_by("asset_roles__id"))
+    if found or asset.domain is None:
+        return found
+    fallback = {"owner": asset.domain.owner, "on_call": asset.domain.on_call}.get(role)
+    return [fallback] if fallback is not None and fallback.is_active else []
+
+
+def ancestors(asset: Asset) -> list[tuple[Asset, int]]:
+    """Everything that feeds `asset`, nearest first, with its distance in edges; cycles are fine, it is not in it."""
+    return _walk(asset, "up")
+
+
+def descendants(asset: Asset) -> list[tuple[Asset, int]]:
+    """Everything that `asset` feeds, nearest first, with its distance in edges; cycles are fine, it is not in it."""
+    return _walk(asset, "down")
+
+
+def version_for(asset: Asset) -> int:
+    """The newest graph version that knows `asset`: an asset that was removed is answered for as it was before."""
+    ends = NodeClaim.objects.filter(asset=asset).values_list("removed_in_id", flat=True)
+    closed = [end for end in ends if end is not None]
+    if not closed or len(closed) < len(ends):
+        return head_version()
+    return max(closed) - 1
+
+
+def assets_by_id(ids: Iterable[int]) -> dict[int, Asset]:
+    """The assets with these ids; read in chunks, since databases limit the parameters of a query."""
+    wanted, found = list(ids), {}
+    for start in range(0, len(wanted), 500):
+        found.update(Asset.objects.select_related("domain").in_bulk(wanted[start : start + 500]))
+    return found
+
+
+def search(text: str, person: Person) -> AssetQuerySet:
+    """The assets in the graph that `person` may see and whose name or description holds every word of `text`."""
+    found = Asset.objects.visible_to(person).present()
+    for word in text.replace("\0", " ").split():
+        found = found.filter(Q(name__icontains=word) | Q(description__icontains=word))
+    return found
+
+
+def _walk(asset: Asset, direction: Direction) -> list[tuple[Asset, int]]:
+    walk = adjacency(version_for(asset)).walk(asset.pk, direction)
+    assets = assets_by_id(walk.ids.tolist())
+    return [(assets[pk], hops) for pk, hops in zip(walk.ids.tolist(), walk.hops.tolist(), strict=True)]
+
+
+def _dbt_claims(asset: Asset) -> list[NodeClaim]:
+    claims = NodeClaim.objects.filter(asset=asset, source__kind="dbt", removed_in__isnull=True)
+    return sorted(claims.select_related("source"), key=_rank)
+
+
+def _rank(claim: NodeClaim) -> tuple[int, Any]:
+    return -RANK.get(claim.attributes.get("kind", ""), 0), claim.pk
+
+
+@lru_cache(maxsize=4)
+def _manifest(sha256: str) -> Manifest:
+    return manifest.read(artifacts.load(sha256))

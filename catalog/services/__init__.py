@@ -1,0 +1,1 @@
+"""What changes the catalogue: one function per verb."""

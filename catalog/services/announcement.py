@@ -1,0 +1,71 @@
+"""What may be announced about a build; everything else is refused with BadInput, before anything is written."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, Final
+
+from catalog.models.builds import KINDS, STATUSES
+from catalog.sources import catalog_file, manifest, run_results
+from foundation.errors import BadInput
+
+READERS: Final[Mapping[str, Callable[[bytes], Any]]] = {
+    "manifest": manifest.read,
+    "run_results": run_results.read,
+    "catalog": catalog_file.read,
+}
+LONGEST: Final = {"key": 300, "producer": 200, "commit": 64, "repository": 500, "connection": 200, "project": 180}
+KNOWN_ONLY_BY_NAME: Final = "unknown"
+
+
+def facts_of(facts: Mapping[str, Any], outputs: Sequence[str]) -> dict[str, Any]:
+    """The facts as they are kept, the named outputs among them."""
+    plain = {name: value for name, value in facts.items() if name != "outputs"}
+    for name, value in plain.items():
+        if value is not None and (isinstance(value, bool) or not isinstance(value, int | str)):
+            raise BadInput(f"The fact {name} of a build is neither a whole number nor text.")
+        if "\0" in name or (isinstance(value, str) and "\0" in value):
+            raise BadInput("The facts of a build hold a null character.")
+    names = list(dict.fromkeys(outputs))
+    if not all(isinstance(name, str) and name.strip() and len(name) <= 800 and "\0" not in name for name in names):
+        raise BadInput("The outputs of a build are names of assets.")
+    return plain | ({"outputs": names} if names else {})
+
+
+def check(key: str, fields: Mapping[str, Any]) -> None:
+    """Refuse fields that the tables cannot hold or that contradict each other."""
+    check_key(key)
+    for name in ("producer", "commit", "repository", "connection", "project"):
+        _check_text(name, fields[name])
+    if fields["kind"] not in KINDS or fields["kind"] == KNOWN_ONLY_BY_NAME:
+        known = ", ".join(kind for kind in KINDS if kind != KNOWN_ONLY_BY_NAME)
+        raise BadInput(f"The kind of a build is one of {known}, not {fields['kind']!r}.")
+    if fields["status"] not in STATUSES:
+        raise BadInput(f"The status of a build is one of {', '.join(STATUSES)}, not {fields['status']!r}.")
+    started, ended = fields["started_at"], fields["ended_at"]
+    if any(moment is not None and moment.tzinfo is None for moment in (started, ended)):
+        raise BadInput("The times of a build need a time zone.")
+    if started is not None and ended is not None and ended < started:
+        raise BadInput("The build ended before it started.")
+
+
+def check_key(key: str) -> None:
+    """Refuse an empty, too long or unprintable key."""
+    if not key.strip():
+        raise BadInput("The key of a build is empty.")
+    _check_text("key", key)
+
+
+def _check_text(name: str, value: str) -> None:
+    if len(value) > LONGEST[name]:
+        raise BadInput(f"The {name} of a build has more than {LONGEST[name]} characters.")
+    if value and not value.isprintable():
+        raise BadInput(f"The {name} of a build holds characters that cannot be printed.")
+
+
+def check_files(given: Mapping[str, bytes]) -> None:
+    """Read every file once, so that an unusable one is refused before anything is kept."""
+    for name, data in given.items():
+        if name not in READERS:
+            raise BadInput(f"A build has the files {', '.join(READERS)}, not {name}.")
+        READERS[name](data)

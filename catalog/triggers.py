@@ -1,0 +1,30 @@
+"""Rules of the catalogue in the database: what was announced or claimed stays as it was.
+
+A claim is an interval of graph versions: it is opened once, closed once, and never rewritten (D6).
+"""
+
+from __future__ import annotations
+
+from foundation.triggers import Trigger, append_only, append_only_columns, guard, no_delete
+
+
+def _interval(table: str, *columns: str) -> list[Trigger]:
+    return [
+        append_only_columns(table, "id", "source_id", "added_in_id", *columns),
+        guard(
+            table,
+            "closed_for_good",
+            "OLD.removed_in_id IS NOT NULL AND OLD.removed_in_id IS DISTINCT FROM NEW.removed_in_id",
+            f"a closed row of {table} stays closed",
+        ),
+        no_delete(table),
+    ]
+
+
+TRIGGERS = [
+    append_only("catalog_graphversion"),
+    *_interval("catalog_nodeclaim", "asset_id", "local_id", "attributes"),
+    *_interval("catalog_edgeclaim", "from_asset_id", "to_asset_id", "kind"),
+    append_only("catalog_buildartifact"),
+    append_only_columns("catalog_build", "id", "key"),
+]

@@ -1,0 +1,87 @@
+"""What every command shares: one sentence on stderr for a refusal, JSON on request, somebody who acts."""
+
+from __future__ import annotations
+
+import json
+from argparse import ArgumentParser, ArgumentTypeError
+from collections.abc import Callable
+from typing import Any
+
+from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.db import OperationalError, ProgrammingError
+
+from foundation import people
+from foundation.audit import Actor
+from foundation.errors import BadInput, SpellbookError
+from foundation.models import Person
+
+Answer = dict[str, Any]
+
+
+class Command(BaseCommand):
+    """A command that answers with a dictionary: `run` does the work, `text` says it to people.
+
+    Exit 0: done. Exit 1: refused or failed, with one clear line on stderr. Exit 2: wrong usage (argparse).
+    """
+
+    requires_system_checks = ()
+
+    def add_arguments(self, parser: CommandParser) -> None:
+        shared_arguments(parser)
+        self.arguments(parser)
+
+    def arguments(self, parser: CommandParser) -> None:
+        """The command's own arguments."""
+
+    def run(self, actor: Actor, **options: Any) -> Answer:
+        """Do it, and say what was done as plain JSON."""
+        raise NotImplementedError
+
+    def text(self, answer: Answer) -> str:
+        """The answer for people; one `name: value` line each unless a command says it better."""
+        return "\n".join(f"{name}: {value}" for name, value in answer.items())
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        self.say(refused_in_words(lambda: self.run(actor_of(options["acting"]), **options)), options["format"])
+
+    def say(self, answer: Answer, asked: str) -> None:
+        """Write the answer to standard output, as JSON or as text."""
+        as_json = asked == "json"
+        self.stdout.write(json.dumps(answer, sort_keys=True, default=str) if as_json else self.text(answer))
+
+
+def shared_arguments(parser: ArgumentParser, *, default: Any = None) -> None:
+    """The options that every command has."""
+    parser.add_argument("--format", choices=["text", "json"], default=default or "text", help="json for scripts")
+    parser.add_argument(
+        "--as", dest="acting", metavar="EMAIL", default=default, help="act as this person; default: the command line"
+    )
+
+
+def refused_in_words(work: Callable[[], Answer]) -> Answer:
+    """Run it; a typed refusal becomes the command's one line and exit code 1."""
+    try:
+        return work()
+    except SpellbookError as error:
+        raise CommandError(" ".join(str(error).split())) from None
+    except (OperationalError, ProgrammingError) as error:
+        first = str(error).strip().partition("\n")[0]
+        raise CommandError(f"The database cannot be used ({first}); does `manage.py migrate` say more?") from None
+
+
+def at_least_one(text: str) -> int:
+    """A whole number from 1, for argparse."""
+    number = int(text)
+    if number < 1:
+        raise ArgumentTypeError(f"{text} is not at least 1")
+    return number
+
+
+def actor_of(email: str | None) -> Actor:
+    """Who acts on the command line: the person named, or the system principal of the command line."""
+    if not email:
+        return Actor(people.system("command line"), "cli")
+    person = Person.objects.filter(email__iexact=email, is_active=True).select_related("principal").first()
+    if person is None:
+        raise BadInput(f"No active person has the e-mail {email}.")
+    return Actor(person.principal, "cli")

@@ -1,0 +1,35 @@
+from __future__ import annotations
+
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from catalog.reach import reach
+from catalog.selectors import find_asset
+from foundation import clock
+from foundation.audit import Actor
+from spellbook.management import base
+
+
+class Command(base.Command):
+    help = "Lists everything that an asset feeds, and when the next reader reads. An unknown asset is an error."
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("asset", metavar="ASSET")
+        parser.add_argument("--hops", metavar="N", type=base.at_least_one, help="no further than this")
+
+    def run(self, actor: Actor, **options: Any) -> base.Answer:
+        return reach(find_asset(options["asset"]), at=clock.now(), hops=options["hops"]).as_dict()
+
+    def text(self, answer: base.Answer) -> str:
+        listed = f", {len(answer['nodes'])} listed" if answer["truncated"] else ""
+        lines = [f"{answer['asset']} feeds {answer['total']} assets{listed} (graph version {answer['graph_version']})"]
+        lines += [f"  {node['hops']}  {node['kind']}  {node['name']}" for node in answer["nodes"]]
+        lines += [_reader(one) for one in answer["consumers"]]
+        return "\n".join([*lines, f"next read: {answer['next_read'] or 'not known'}"])
+
+
+def _reader(one: dict[str, Any]) -> str:
+    through = f" through {one['through']}" if one["through"] else ""
+    mode = f" ({one['tool']}, {one['mode']})" if one["tool"] else ""
+    return f"reader {one['name']}{mode}{through}: {one['next_read'] or 'time not known'} {one['consequence']}".rstrip()

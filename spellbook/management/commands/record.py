@@ -1,0 +1,99 @@
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from datetime import datetime
+from pathlib import Path
+from typing import Any
+
+from django.core.management.base import CommandError, CommandParser
+
+from catalog.selectors import find_asset
+from foundation.audit import Actor
+from foundation.errors import BadInput, SpellbookError
+from incidents.services.record import record
+from spellbook.judging import is_judged, said
+from spellbook.management import base
+
+
+class Command(base.Command):
+    help = (
+        "Records a value of an asset's metric (ASSET METRIC VALUE), or a file of them (--file, one JSON object a line)."
+    )
+
+    def arguments(self, parser: CommandParser) -> None:
+        parser.add_argument("asset", nargs="?", metavar="ASSET")
+        parser.add_argument("metric", nargs="?", metavar="METRIC")
+        parser.add_argument("value", nargs="?", metavar="VALUE")
+        parser.add_argument("--at", metavar="T", help="RFC 3339 with a zone; default: now")
+        parser.add_argument("--build", metavar="ID", help="the build that the value belongs to")
+        parser.add_argument("--file", metavar="VALUES.jsonl", type=Path)
+
+    def handle(self, *args: Any, **options: Any) -> None:
+        if options["file"] is None:
+            super().handle(*args, **options)
+            return
+        actor = base.actor_of(options["acting"])
+        refused = 0
+        for number, line in enumerate(_lines(options["file"]), 1):
+            try:
+                answer = _one(actor, **_values(line))
+            except SpellbookError as error:
+                refused += 1
+                answer = {"line": number, "error": error.code, "message": str(error)}
+            self.stdout.write(json.dumps(answer, sort_keys=True) if options["format"] == "json" else self.text(answer))
+        if refused:
+            raise CommandError(f"{refused} lines were refused; the others are recorded.")
+
+    def run(self, actor: Actor, **options: Any) -> base.Answer:
+        if not options["asset"] or not options["metric"] or options["value"] is None:
+            raise BadInput("Give ASSET METRIC VALUE, or --file.")
+        names = ("asset", "metric", "value", "at", "build")
+        return _one(actor, **{name: options[name] for name in names})
+
+    def text(self, answer: base.Answer) -> str:
+        if "error" in answer:
+            return f"line {answer['line']}: {answer['message']}"
+        band = f" ({answer['low']} to {answer['high']})" if answer["low"] is not None else ""
+        reason = f": {answer['reason']}" if answer["reason"] else ""
+        incident = f", {answer['incident']}" if answer["incident"] else ""
+        return f"{answer['asset']} {answer['metric']} {answer['value']} {answer['verdict']}{band}{reason}{incident}"
+
+
+def _one(actor: Actor, *, asset: Any, metric: Any, value: Any, at: Any = None, build: Any = None) -> base.Answer:
+    found = find_asset(str(asset))
+    recorded = record(
+        found, str(metric), value, actor=actor, at=_moment(at), build_key=str(build) if build else None,
+        judged=is_judged(found),
+    )  # fmt: skip
+    return said(recorded)
+
+
+def _moment(text: Any) -> datetime | None:
+    if text is None:
+        return None
+    try:
+        return datetime.fromisoformat(str(text))
+    except ValueError:
+        raise BadInput(f"{str(text)[:60]!r} is not a time such as 2026-09-29T01:12:00-04:00.") from None
+
+
+def _lines(path: Path) -> Iterator[str]:
+    try:
+        with path.open(encoding="utf-8") as file:
+            yield from (line for line in file if line.strip())
+    except OSError as error:
+        raise CommandError(f"{path} cannot be read: {error.strerror}.") from None
+    except UnicodeDecodeError:
+        raise CommandError(f"{path} is not UTF-8.") from None
+
+
+def _values(line: str) -> dict[str, Any]:
+    try:
+        found = json.loads(line)
+    except ValueError:
+        raise BadInput("The line is not JSON.") from None
+    names = {"asset", "metric", "value", "at", "build"}
+    if not isinstance(found, dict) or not {"asset", "metric", "value"} <= set(found) <= names:
+        raise BadInput("A line needs asset, metric and value, and may have at and build.")
+    return found

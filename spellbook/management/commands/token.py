@@ -1,0 +1,37 @@
+from __future__ import annotations
+
+from argparse import SUPPRESS
+from typing import Any
+
+from django.core.management.base import CommandParser
+
+from foundation import people
+from foundation.audit import Actor
+from foundation.errors import BadInput
+from foundation.models import Person
+from spellbook.management import base
+
+
+class Command(base.Command):
+    help = "issue NAME --owner EMAIL --scope S...: a token for an agent of that name; it is shown once and never again."
+
+    def arguments(self, parser: CommandParser) -> None:
+        verbs = parser.add_subparsers(dest="verb", required=True, metavar="issue")
+        issue = verbs.add_parser("issue", help="make an agent and its token")
+        issue.add_argument("name", metavar="NAME")
+        issue.add_argument("--owner", required=True, metavar="EMAIL", help="the person who answers for the agent")
+        issue.add_argument(
+            "--scope", action="append", required=True, metavar="SCOPE", help="build:write, value:write, build:read, incident:read"
+        )
+        issue.add_argument(
+            "--namespace", action="append", default=[], metavar="NAMESPACE", help="it may write there only"
+        )
+        base.shared_arguments(issue, default=SUPPRESS)  # so that they may stand after the verb as well
+
+    def run(self, actor: Actor, **options: Any) -> base.Answer:
+        owner = Person.objects.filter(email__iexact=options["owner"], is_active=True).first()
+        if owner is None:
+            raise BadInput(f"No active person has the e-mail {options['owner']}.")
+        agent = people.create_agent(options["name"], owner=owner, namespaces=options["namespace"], actor=actor)
+        _, raw = people.issue_token(agent, label=options["name"], scopes=options["scope"])
+        return {"agent": str(agent.pk), "scopes": options["scope"], "token": raw}
