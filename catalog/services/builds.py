@@ -100,7 +100,8 @@ def process(build_id: UUID, *, actor: Actor) -> Build:
     """Read the files of an announced build: import its manifest and note what it wrote. Does nothing the second time.
 
     What cannot be used is kept in `refusal`; the build counts as processed then, without what was refused. Busy and
-    Unavailable are raised, and leave the build due.
+    Unavailable are raised. The row stays due: whoever claimed it says when nothing is left to do with it, so that a crash
+    between this floor's work and the next one's loses neither.
     """
     build = Build.objects.filter(pk=build_id).first()
     if build is None:
@@ -200,7 +201,7 @@ def _finish(build: Build, version: int | None, outputs: Sequence[BuildOutput], r
         if row.processed_at is not None:
             return
         BuildOutput.objects.bulk_create(outputs, ignore_conflicts=True, batch_size=500)
-        ends = {"processed_at": clock.now(), "due_at": None, "refusal": refusal, "graph_version_id": version}
+        ends = {"processed_at": clock.now(), "refusal": refusal, "graph_version_id": version}
         Build.objects.filter(pk=build.pk, processed_at__isnull=True).update(**ends)
         if refusal:
             audit.record(actor, actions.BUILD_REFUSED, row, facts={"key": row.key, "reason": refusal})
