@@ -278,9 +278,9 @@ def stage_receipt(night: Night) -> None:
     bundle = night.data / "incident-receipt.zip"
     lead = night.person(APPROVER)
     bundle.write_bytes(lead.client.get(f"/receipts/{receipt['id']}/bundle").content)
-    keys = night.data / "keys.txt"
-    keys.write_text(lead.read("/ledger/keys"), encoding="utf-8")
-    night.site.command("verify_receipt", str(bundle), "--keys", str(keys))
+    published = [line for line in lead.read("/ledger/keys").splitlines() if line and not line.startswith("#")]
+    keys = [part for line in published for part in ("--key", line)]
+    night.site.command("verify_receipt", str(bundle), *keys)
     refused = verify_changed(night, bundle, keys)
     night.say(
         "9 receipt",
@@ -295,14 +295,14 @@ def sealed(night: Night) -> dict[str, Any] | None:
     return told if mine and mine[0]["sealed"] else None
 
 
-def verify_changed(night: Night, bundle: Path, keys: Path) -> str:
+def verify_changed(night: Night, bundle: Path, keys: list[str]) -> str:
     """One byte of the bundle changed: the verifier has to refuse it and say what broke."""
     data = bytearray(bundle.read_bytes())
     data[len(data) // 2] ^= 1
     changed = bundle.with_name("changed.zip")
     changed.write_bytes(bytes(data))
     done = subprocess.run(
-        [sys.executable, "manage.py", "verify_receipt", str(changed), "--keys", str(keys)],
+        [sys.executable, "manage.py", "verify_receipt", str(changed), *keys],
         cwd=ROOT, env=night.site.environment, capture_output=True, text=True, check=False,
     )  # fmt: skip
     if done.returncode != 1:

@@ -64,7 +64,7 @@ class Site:
         """Record one value as the orchestrator's agent."""
         return self.api("POST", "/values", json={"asset": asset, "metric": metric, "value": value, "build": build})
 
-    def wait(self, what: str, ready: Callable[[], Any], seconds: float = 60) -> Any:
+    def wait(self, what: str, ready: Callable[[], Any], seconds: float = 120) -> Any:
         """Ask until the answer is true; say what was waited for when it never is."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
