@@ -238,7 +238,9 @@ INSTALLED_APPS = [
 MIDDLEWARE = [
     "django.middleware.security.SecurityMiddleware",
     "spellbook.middleware.ContentSecurityPolicy",
+    "django.middleware.gzip.GZipMiddleware",
     "whitenoise.middleware.WhiteNoiseMiddleware",
+    "spellbook.middleware.MachineErrors",
     "django.contrib.sessions.middleware.SessionMiddleware",
     "django.middleware.common.CommonMiddleware",
     "django.middleware.csrf.CsrfViewMiddleware",
@@ -287,6 +289,7 @@ SESSION_COOKIE_HTTPONLY = True
 SESSION_COOKIE_SAMESITE = "Lax"
 SESSION_COOKIE_SECURE = _HTTPS
 SESSION_COOKIE_AGE = 12 * 3600
+CSRF_FAILURE_VIEW = "spellbook.pages.errors.csrf_failed"
 CSRF_COOKIE_NAME = "__Host-csrf" if _HTTPS else "csrf"
 CSRF_COOKIE_HTTPONLY = True
 CSRF_COOKIE_SAMESITE = "Lax"

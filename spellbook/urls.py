@@ -3,12 +3,18 @@
 from __future__ import annotations
 
 from django.contrib import admin
-from django.urls import URLPattern, URLResolver, path
+from django.urls import URLPattern, URLResolver, include, path
 
 from spellbook import health
+from spellbook.api import api
 
 urlpatterns: list[URLPattern | URLResolver] = [
     path("healthz", health.healthz, name="healthz"),
     path("readyz", health.readyz, name="readyz"),
+    path("api/v1/", api.urls),
     path("admin/", admin.site.urls),
+    path("", include("spellbook.pages.urls")),
 ]
+handler403 = "spellbook.pages.errors.forbidden"
+handler404 = "spellbook.pages.errors.not_found"
+handler500 = "spellbook.pages.errors.broken"

@@ -1,0 +1,110 @@
+"""What every page shares: who asks, which methods are answered, how a refusal looks, and the frame around it."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Callable, Mapping
+from functools import wraps
+from typing import Any, cast
+from uuid import uuid4
+
+from django.contrib import messages
+from django.contrib.auth.views import redirect_to_login
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.shortcuts import render
+from django.views.decorators.cache import never_cache
+from django_htmx.http import HttpResponseClientRedirect
+from django_htmx.middleware import HtmxDetails
+
+from approvals import selectors as approvals
+from foundation.audit import Actor
+from foundation.errors import SpellbookError
+from foundation.models import Person
+from spellbook.pages.sight import Sight
+
+_PAGE_OF_A_FORM = re.compile(r"/(?:requests|incidents|plans|domains)/[^/]+")
+
+
+class AuthenticatedRequest(HttpRequest):
+    """A request of somebody who is signed in."""
+
+    user: Person
+    htmx: HtmxDetails
+
+
+View = Callable[..., HttpResponse]
+
+
+def page(*methods: str) -> Callable[[View], View]:
+    """A view for signed-in people that answers these methods alone and turns a typed refusal into a page.
+
+    Whoever is not signed in goes to /sign-in and comes back; another method is answered with 405.
+    """
+    allowed = [*methods, "HEAD"] if "GET" in methods else list(methods)
+
+    def decorate(view: View) -> View:
+        @never_cache
+        @wraps(view)
+        def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
+            if not request.user.is_authenticated:
+                return redirect_to_login(_way_back(request))
+            if request.method not in allowed:
+                return HttpResponseNotAllowed(allowed)
+            mine = cast(AuthenticatedRequest, request)
+            try:
+                return view(mine, *args, **kwargs)
+            except SpellbookError as error:
+                return refused(mine, error)
+
+        return answer
+
+    return decorate
+
+
+def _way_back(request: HttpRequest) -> str:
+    """The page to return to after signing in: for a form, the page that it stands on."""
+    if request.method in ("GET", "HEAD"):
+        return request.get_full_path()
+    found = _PAGE_OF_A_FORM.match(request.path)
+    return found[0] if found else "/"
+
+
+def actor_of(request: AuthenticatedRequest) -> Actor:
+    """The person as the one who acts, through the web; all rows of one click share a correlation id of their own."""
+    return Actor(request.user.principal, "web", correlation_id=uuid4())
+
+
+def show(
+    request: AuthenticatedRequest, template: str, context: Mapping[str, Any] | None = None, *, status: int = 200
+) -> HttpResponse:
+    """Render a page with what its frame needs: what this person may see, and the stop."""
+    sight = Sight(request.user)
+    frame = {"sight": sight, "me": request.user, "stop": approvals.stop()}
+    return render(request, template, {**frame, **(context or {})}, status=status)
+
+
+def done(request: AuthenticatedRequest, address: str, said: str) -> HttpResponse:
+    """A write that succeeded: go to `address`, where `said` is announced."""
+    messages.success(request, said)
+    return HttpResponseClientRedirect(address) if request.htmx else HttpResponseRedirect(address)
+
+
+def refused(request: AuthenticatedRequest, error: SpellbookError, *, back: str = "") -> HttpResponse:
+    """A typed refusal with its own status and one sentence: a page, or a fragment for the form that was sent."""
+    context = {"message": str(error), "status": error.status, "back": back or _way_back(request)}
+    if request.htmx and request.method == "POST":
+        return render(request, "pages/error.html#refusal", context, status=error.status)
+    return show(
+        request, "pages/error.html", {**context, "title": TITLES.get(error.code, "Refused")}, status=error.status
+    )
+
+
+TITLES = {
+    "bad_input": "This cannot be used",
+    "not_found": "Not found",
+    "not_allowed": "Not yours to do",
+    "conflict": "The state has moved on",
+    "expired": "The time for it is over",
+    "busy": "Busy",
+    "unavailable": "Something is missing",
+}
