@@ -14,6 +14,7 @@ from foundation import people
 from foundation.audit import Actor
 from foundation.errors import BadInput, SpellbookError
 from foundation.models import Person
+from spellbook.sentences import sentence
 
 Answer = dict[str, Any]
 
@@ -63,7 +64,7 @@ def refused_in_words(work: Callable[[], Answer]) -> Answer:
     try:
         return work()
     except SpellbookError as error:
-        raise CommandError(" ".join(str(error).split())) from None
+        raise CommandError(sentence(error)) from None
     except (OperationalError, ProgrammingError) as error:
         first = str(error).strip().partition("\n")[0]
         raise CommandError(f"The database cannot be used ({first}); does `manage.py migrate` say more?") from None

@@ -5,11 +5,12 @@ from pathlib import Path
 from typing import Any
 from uuid import UUID
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from approvals.models import Receipt
 from approvals.services import ledger_check, receipts
-from foundation.errors import BadInput, NotFound, SpellbookError, Unavailable
+from foundation.errors import BadInput, NotFound, Unavailable
+from spellbook.management import base
 
 
 class Command(BaseCommand):
@@ -25,10 +26,8 @@ class Command(BaseCommand):
         export.add_argument("--format", choices=["text", "json"], default="text")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            found = self.checked() if options["verb"] == "check" else self.exported(options["receipt"], options["out"])
-        except SpellbookError as error:
-            raise CommandError(str(error)) from None
+        verbs = {"check": self.checked, "export": lambda: self.exported(options["receipt"], options["out"])}
+        found = base.refused_in_words(verbs[options["verb"]])
         said = found.pop("said")
         self.stdout.write(json.dumps(found, sort_keys=True) if options["format"] == "json" else said)
 

@@ -10,10 +10,11 @@ from django.core.management.base import CommandError, CommandParser
 
 from catalog.selectors import find_asset
 from foundation.audit import Actor
-from foundation.errors import BadInput, SpellbookError
+from foundation.errors import BadInput, Busy, SpellbookError, Unavailable
 from incidents.services.record import record
 from spellbook.judging import is_judged, said
 from spellbook.management import base
+from spellbook.sentences import sentence
 
 
 class Command(base.Command):
@@ -33,21 +34,30 @@ class Command(base.Command):
         if options["file"] is None:
             super().handle(*args, **options)
             return
-        actor = base.actor_of(options["acting"])
-        refused = 0
-        for number, line in enumerate(_lines(options["file"]), 1):
+        if options["asset"] is not None:
+            raise CommandError("Give either ASSET METRIC VALUE or --file, not both.", returncode=2)
+        told = base.refused_in_words(lambda: self._each(base.actor_of(options["acting"]), options))
+        if told["refused"]:
+            raise CommandError(f"{told['refused']} of {told['lines']} lines were refused; the others are recorded.")
+
+    def _each(self, actor: Actor, options: dict[str, Any]) -> base.Answer:
+        """One verdict a line, as it comes; a line that cannot be used says why and does not stop the others."""
+        lines = refused = 0
+        for number, line in _lines(options["file"]):
+            lines += 1
             try:
                 answer = _one(actor, **_values(line))
+            except (Busy, Unavailable):
+                raise
             except SpellbookError as error:
                 refused += 1
-                answer = {"line": number, "error": error.code, "message": str(error)}
-            self.stdout.write(json.dumps(answer, sort_keys=True) if options["format"] == "json" else self.text(answer))
-        if refused:
-            raise CommandError(f"{refused} lines were refused; the others are recorded.")
+                answer = {"line": number, "error": error.code, "message": sentence(error)}
+            self.say(answer, options["format"])
+        return {"lines": lines, "refused": refused}
 
     def run(self, actor: Actor, **options: Any) -> base.Answer:
         if not options["asset"] or not options["metric"] or options["value"] is None:
-            raise BadInput("Give ASSET METRIC VALUE, or --file.")
+            raise CommandError("Give ASSET METRIC VALUE, or --file VALUES.jsonl.", returncode=2)
         names = ("asset", "metric", "value", "at", "build")
         return _one(actor, **{name: options[name] for name in names})
 
@@ -57,7 +67,8 @@ class Command(base.Command):
         band = f" ({answer['low']} to {answer['high']})" if answer["low"] is not None else ""
         reason = f": {answer['reason']}" if answer["reason"] else ""
         incident = f", {answer['incident']}" if answer["incident"] else ""
-        return f"{answer['asset']} {answer['metric']} {answer['value']} {answer['verdict']}{band}{reason}{incident}"
+        verdict = answer["verdict"].replace("_", " ")
+        return f"{answer['asset']} {answer['metric']} {answer['value']} {verdict}{band}{reason}{incident}"
 
 
 def _one(actor: Actor, *, asset: Any, metric: Any, value: Any, at: Any = None, build: Any = None) -> base.Answer:
@@ -78,20 +89,21 @@ def _moment(text: Any) -> datetime | None:
         raise BadInput(f"{str(text)[:60]!r} is not a time such as 2026-09-29T01:12:00-04:00.") from None
 
 
-def _lines(path: Path) -> Iterator[str]:
+def _lines(path: Path) -> Iterator[tuple[int, str]]:
+    """The lines that are not blank, with their numbers."""
     try:
         with path.open(encoding="utf-8") as file:
-            yield from (line for line in file if line.strip())
+            yield from ((number, line) for number, line in enumerate(file, 1) if line.strip())
     except OSError as error:
-        raise CommandError(f"{path} cannot be read: {error.strerror}.") from None
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from None
     except UnicodeDecodeError:
-        raise CommandError(f"{path} is not UTF-8.") from None
+        raise BadInput(f"{path} is not UTF-8.") from None
 
 
 def _values(line: str) -> dict[str, Any]:
     try:
         found = json.loads(line)
-    except ValueError:
+    except (ValueError, RecursionError):
         raise BadInput("The line is not JSON.") from None
     names = {"asset", "metric", "value", "at", "build"}
     if not isinstance(found, dict) or not {"asset", "metric", "value"} <= set(found) <= names:

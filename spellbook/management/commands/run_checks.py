@@ -8,6 +8,7 @@ from catalog.selectors import find_asset
 from foundation.audit import Actor
 from incidents.models import Check, Result
 from incidents.services.checks import OURS, run_checks
+from spellbook.judging import is_judged
 from spellbook.management import base
 
 
@@ -18,12 +19,16 @@ class Command(base.Command):
         parser.add_argument("asset", nargs="?", metavar="ASSET")
 
     def run(self, actor: Actor, **options: Any) -> base.Answer:
-        watched = [check.asset for check in Check.objects.filter(origin=OURS).select_related("asset")]
-        assets = [find_asset(options["asset"])] if options["asset"] else watched
-        return {"results": [_said(result) for asset in assets for result in run_checks(asset, actor=actor)]}
+        watched = Check.objects.filter(origin=OURS).select_related("asset__domain").order_by("asset__name")
+        assets = [find_asset(options["asset"])] if options["asset"] else [check.asset for check in watched]
+        results = [result for asset in assets for result in run_checks(asset, actor=actor, judged=is_judged)]
+        return {"results": [_said(result) for result in results]}
 
     def text(self, answer: base.Answer) -> str:
-        lines = [f"{one['asset']} {one['check']}: {one['status']}{one['reason']}" for one in answer["results"]]
+        lines = [
+            f"{one['asset']} {one['check']}: {one['status']}" + (f" ({one['reason']})" if one["reason"] else "")
+            for one in answer["results"]
+        ]
         return "\n".join(lines) or "Nothing is watched; declare an asset with watch: [row_count]."
 
 
@@ -32,6 +37,6 @@ def _said(result: Result) -> dict[str, Any]:
         "asset": result.check_run.asset.name,
         "check": result.check_run.kind,
         "status": result.status.replace("_", " "),
-        "reason": f" ({result.reason})" if result.reason else "",
+        "reason": result.reason,
         "observed": result.observed,
     }

@@ -8,8 +8,11 @@ from django.core.management.base import CommandParser
 from foundation import people
 from foundation.audit import Actor
 from foundation.errors import BadInput
+from foundation.locks import transaction
 from foundation.models import Person
 from spellbook.management import base
+
+SCOPES = "build:write, value:write, build:read, incident:read; repeat"
 
 
 class Command(base.Command):
@@ -20,9 +23,7 @@ class Command(base.Command):
         issue = verbs.add_parser("issue", help="make an agent and its token")
         issue.add_argument("name", metavar="NAME")
         issue.add_argument("--owner", required=True, metavar="EMAIL", help="the person who answers for the agent")
-        issue.add_argument(
-            "--scope", action="append", required=True, metavar="SCOPE", help="build:write, value:write, build:read, incident:read"
-        )
+        issue.add_argument("--scope", action="append", required=True, metavar="SCOPE", help=SCOPES)
         issue.add_argument(
             "--namespace", action="append", default=[], metavar="NAMESPACE", help="it may write there only"
         )
@@ -32,6 +33,7 @@ class Command(base.Command):
         owner = Person.objects.filter(email__iexact=options["owner"], is_active=True).first()
         if owner is None:
             raise BadInput(f"No active person has the e-mail {options['owner']}.")
-        agent = people.create_agent(options["name"], owner=owner, namespaces=options["namespace"], actor=actor)
-        _, raw = people.issue_token(agent, label=options["name"], scopes=options["scope"])
+        with transaction():  # no agent without its token
+            agent = people.create_agent(options["name"], owner=owner, namespaces=options["namespace"], actor=actor)
+            _, raw = people.issue_token(agent, label=options["name"], scopes=options["scope"], actor=actor)
         return {"agent": str(agent.pk), "scopes": options["scope"], "token": raw}

@@ -3,11 +3,11 @@ from __future__ import annotations
 import json
 from typing import Any
 
-from django.core.management.base import BaseCommand, CommandError, CommandParser
+from django.core.management.base import BaseCommand, CommandParser
 
 from approvals.ledger.verify import Verified, verify_bundle
 from approvals.services.receipts import published_keys
-from foundation.errors import SpellbookError
+from spellbook.management import base
 
 
 class Command(BaseCommand):
@@ -26,18 +26,19 @@ class Command(BaseCommand):
         parser.add_argument("--format", choices=["text", "json"], default="text")
 
     def handle(self, *args: Any, **options: Any) -> None:
-        try:
-            keys = options["key"] or [verifier.vkey for verifier in published_keys()]
-            verified = verify_bundle(options["bundle"], trusted_vkeys=keys)
-        except SpellbookError as error:
-            raise CommandError(str(error)) from None
+        answer = base.refused_in_words(lambda: as_dict(_verified(options["bundle"], options["key"])))
         if options["format"] == "json":
-            self.stdout.write(json.dumps(as_dict(verified), sort_keys=True))
+            self.stdout.write(json.dumps(answer, sort_keys=True))
             return
-        receipt = verified.receipt
-        self.stdout.write(f"The {receipt.type} receipt holds: leaf {receipt.index} of {receipt.checkpoint.origin}.")
-        for linked in verified.linked:
-            self.stdout.write(f"  with the {linked.type} receipt at leaf {linked.index}")
+        receipt = answer["receipt"]
+        self.stdout.write(f"The {receipt['type']} receipt holds: leaf {receipt['index']} of {receipt['origin']}.")
+        for linked in answer["linked"]:
+            self.stdout.write(f"  with the {linked['type']} receipt at leaf {linked['index']}")
+
+
+def _verified(bundle: str, keys: list[str]) -> Verified:
+    """Checked with the keys that were given; without any, with those that this installation's sealer has published."""
+    return verify_bundle(bundle, trusted_vkeys=keys or [verifier.vkey for verifier in published_keys()])
 
 
 def as_dict(verified: Verified) -> dict[str, Any]:

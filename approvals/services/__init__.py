@@ -1,0 +1,1 @@
+"""What the floor does: one module per verb, one transaction per act."""
