@@ -12,8 +12,11 @@ from pathlib import Path
 from celery import Celery
 from django.conf import settings
 
+from spellbook import broker
+
 os.environ.setdefault("DJANGO_SETTINGS_MODULE", "spellbook.settings")
 
+broker.register()
 app = Celery("spellbook")
 app.config_from_object("django.conf:settings", namespace="CELERY")  # read on first use
 app.autodiscover_tasks()

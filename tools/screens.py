@@ -62,7 +62,8 @@ def signed_in(browser: Browser, address: str, email: str, password: str, size: s
     page.goto(f"{address}/sign-in")
     page.fill("input[name=email]", email)
     page.fill("input[name=password]", password)
-    page.click("main form button[type=submit]")
+    page.press("input[name=password]", "Enter")
+    page.wait_for_url(f"{address}/")
     return page
 
 
