@@ -1,4 +1,4 @@
-"""dbt on this machine: `dbt build` of chosen nodes, supervised so that it survives its worker.
+"""dbt on this machine: `dbt build` (or `compile`) of chosen nodes, supervised so that it survives its worker.
 
 The specification of a run (plain JSON):
     project_dir     absolute folder of the checked-out dbt project (the checked commit)
@@ -7,6 +7,7 @@ The specification of a run (plain JSON):
     select          list of selectors, at least one
     exclude         list of selectors (optional)
     full_refresh    true or false (optional)
+    command         build (the default) or compile
 """
 
 from __future__ import annotations
@@ -26,7 +27,8 @@ _SELECTOR = re.compile(r"[\w@+*.:/,][\w@+*.:/,-]{0,299}")
 _WORD = re.compile(r"\w[\w.-]{0,99}")
 _VARIABLE = re.compile(r"[A-Z][A-Z0-9_]{0,99}")
 _RESERVED = re.compile(r"PATH|HOME|LD_.*|DYLD_.*|PYTHON.*|BASH_ENV|ENV|IFS|DBT_SEND_ANONYMOUS_USAGE_STATS")
-_FIELDS = frozenset({"project_dir", "profiles_dir", "target", "select", "exclude", "full_refresh"})
+_FIELDS = frozenset({"project_dir", "profiles_dir", "target", "select", "exclude", "full_refresh", "command"})
+_COMMANDS = ("build", "compile")
 _MAX_SELECTORS = 2000
 
 
@@ -40,6 +42,7 @@ class DbtSpec:
     select: tuple[str, ...]
     exclude: tuple[str, ...] = ()
     full_refresh: bool = False
+    command: str = "build"
 
 
 def parse_spec(spec: Mapping[str, Any]) -> DbtSpec:
@@ -49,6 +52,8 @@ def parse_spec(spec: Mapping[str, Any]) -> DbtSpec:
         raise BadInput(f"A dbt run has no field {unknown[0]!r}.")
     if not isinstance(spec.get("full_refresh", False), bool):
         raise BadInput("full_refresh is either true or false.")
+    if spec.get("command", "build") not in _COMMANDS:
+        raise BadInput("A dbt run either builds or compiles.")
     target = spec.get("target")
     if not isinstance(target, str) or not _WORD.fullmatch(target):
         raise BadInput("The dbt target must be a plain name.")
@@ -62,6 +67,7 @@ def parse_spec(spec: Mapping[str, Any]) -> DbtSpec:
         select=select,
         exclude=selectors(spec.get("exclude", [])),
         full_refresh=spec.get("full_refresh", False),
+        command=spec.get("command", "build"),
     )
 
 
@@ -79,7 +85,7 @@ def arguments(dbt: Path, spec: DbtSpec, run_folder: Path) -> list[str]:
     """The argument list; selectors stand last, and everything that dbt writes goes into the run folder."""
     argv = [
         str(dbt),
-        "build",
+        spec.command,
         "--no-version-check",
         "--no-use-colors",
         *("--project-dir", str(spec.project_dir)),
@@ -111,7 +117,7 @@ class DbtLocal:
         self.config = config
 
     def start(self, run_folder: Path, spec: Mapping[str, Any]) -> RunState:
-        """Start `dbt build`, or adopt; `Unavailable` when dbt is not installed, `BadInput` for a bad specification."""
+        """Start dbt, or adopt; `Unavailable` when dbt is not installed, `BadInput` for a bad specification."""
         run_folder = run_folder.resolve()
         parsed = parse_spec(spec)
         process = local.ProcessSpec(

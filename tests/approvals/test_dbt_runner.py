@@ -44,7 +44,7 @@ def test_selectors_of_dbt_are_accepted(tmp_path: Path, selector: str) -> None:
         ("select", ["a"] * 2001), ("select", ["$(x)"]), ("exclude", ["-x"]), ("target", "-x"), ("target", "a b"),
         ("target", None), ("project_dir", "relative"), ("project_dir", "/nowhere/at/all"),
         ("profiles_dir", "/tmp/../etc"),
-        ("project_dir", None), ("full_refresh", "yes"), ("vars", {}),
+        ("project_dir", None), ("full_refresh", "yes"), ("vars", {}), ("command", "run"), ("command", ["build"]),
     ],
 )  # fmt: skip
 def test_a_bad_specification_is_one_clear_error(tmp_path: Path, field: str, value: object) -> None:
