@@ -12,6 +12,7 @@ from catalog.models.graph import AssetQuerySet
 from foundation.errors import BadInput, NotFound
 
 SHOWN = 5
+LONGEST = 1000  # letters of a namespace and a name together
 MOST = 500  # candidates looked at; a name that means more is ambiguous in any case
 
 
@@ -27,7 +28,9 @@ def find_asset(name: str, *, among: AssetQuerySet | None = None) -> Asset:
     if not wanted:
         raise BadInput("The name of an asset is empty.")
     pool = Asset.objects.all() if among is None else among
-    found = list(_candidates(wanted, pool)) if "\0" not in wanted else []
+    if len(wanted) > LONGEST or not wanted.isprintable():  # no database could be asked for it
+        raise NotFound(f"No asset is named {_short(wanted)}.")
+    found = list(_candidates(wanted, pool))
     for hits in _by_rule(wanted, found):
         present = [asset for asset in hits if asset.in_graph] or hits  # type: ignore[attr-defined]
         if len(present) == 1:

@@ -19,12 +19,12 @@ from kombu.utils.json import dumps
 
 
 class Channel(filesystem.Channel):
-    def _put(self, queue: str, message: Any, **kwargs: Any) -> None:
+    def _put(self, queue: str, payload: Any, **kwargs: Any) -> None:  # type: ignore[override]
         folder = Path(self.data_folder_out)
         name = f"{round(monotonic() * 1000)}_{uuid.uuid4()}.{queue}.msg"
         writing = folder / f"{name}.new"
         try:
-            writing.write_text(dumps(message), encoding="utf-8")
+            writing.write_text(dumps(payload), encoding="utf-8")
             os.replace(writing, folder / name)
         except OSError as error:
             writing.unlink(missing_ok=True)

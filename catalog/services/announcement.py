@@ -26,10 +26,9 @@ def facts_of(facts: Mapping[str, Any], outputs: Sequence[str]) -> dict[str, Any]
             raise BadInput(f"The fact {name} of a build is neither a whole number nor text.")
         if "\0" in name or (isinstance(value, str) and "\0" in value):
             raise BadInput("The facts of a build hold a null character.")
-    names = list(dict.fromkeys(outputs))
-    if not all(isinstance(name, str) and name.strip() and len(name) <= 800 and "\0" not in name for name in names):
+    if not all(isinstance(name, str) and name.strip() and len(name) <= 800 and "\0" not in name for name in outputs):
         raise BadInput("The outputs of a build are names of assets.")
-    return plain | ({"outputs": names} if names else {})
+    return plain | ({"outputs": list(dict.fromkeys(outputs))} if outputs else {})
 
 
 def check(key: str, fields: Mapping[str, Any]) -> None:

@@ -100,8 +100,8 @@ def process(build_id: UUID, *, actor: Actor) -> Build:
     """Read the files of an announced build: import its manifest and note what it wrote. Does nothing the second time.
 
     What cannot be used is kept in `refusal`; the build counts as processed then, without what was refused. Busy and
-    Unavailable are raised. The row stays due: whoever claimed it says when nothing is left to do with it, so that a crash
-    between this floor's work and the next one's loses neither.
+    Unavailable are raised. The row stays due: whoever claimed it says when nothing is left to do with it, so that a
+    crash between this floor's work and the next one's loses neither.
     """
     build = Build.objects.filter(pk=build_id).first()
     if build is None:

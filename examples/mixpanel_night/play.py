@@ -1,4 +1,4 @@
-"""Plays the night on a running site: it is every person and every other system of it, the product knows nothing of it."""
+"""Plays the night on a running site: every person and every other system of it; the product knows nothing of it."""
 
 from __future__ import annotations
 
@@ -22,6 +22,7 @@ from examples.mixpanel_night import load
 from examples.mixpanel_night.figures import asked_rows
 from examples.mixpanel_night.night import history, reader, repo, sync
 from examples.mixpanel_night.site import ROOT, Person, Site
+from examples.mixpanel_night.warehouse import connect
 
 TABLE = "analytics.fct_account_events"
 MART = "analytics.agg_plan_upgraded_quarterly"
@@ -92,8 +93,8 @@ def dbt(night: Night, verb: str, target: Path) -> None:
 
 def rows_of_table(duck: Path) -> int:
     """What the nightly job counts after its build."""
-    with reader.connect(duck, read_only=True) as connection:
-        row = connection.execute(f"select count(*) from {TABLE}").fetchone()
+    with connect(duck, read_only=True) as connection:
+        row = connection.execute(f"select count(*) from {TABLE}").fetchone()  # noqa: S608 - a constant of this file
     return int(row[0]) if row else 0
 
 
@@ -117,8 +118,9 @@ def prepare(night: Night) -> None:
     declaration.write_text(yaml.safe_dump(tonight(), sort_keys=False, allow_unicode=True), encoding="utf-8")
     declared = json.loads(run("declare", str(declaration), "--sign-ins", "--format", "json"))
     night.sign_ins = declared["sign_ins"]
-    issued = run("token", "issue", "nightly job", "--owner", "dbt.owner@example.com", "--scope", "build:write",
-                 "--scope", "value:write", "--scope", "build:read", "--scope", "incident:read", "--format", "json")  # fmt: skip
+    scopes = ("build:write", "value:write", "build:read", "incident:read")
+    asked = [part for scope in scopes for part in ("--scope", scope)]
+    issued = run("token", "issue", "nightly job", "--owner", "dbt.owner@example.com", *asked, "--format", "json")
     night.site.token = json.loads(issued)["token"]
 
 
@@ -363,7 +365,7 @@ def play(night: Night) -> None:
 
 
 def main() -> int:
-    """EXIT=1 ends the processes it started, MANUAL=1 waits for your decision, ROWS makes it small, PORT moves the site."""
+    """EXIT=1 ends what it started, MANUAL=1 waits for your decision, ROWS makes it small, PORT moves the site."""
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
     night = Night(asked_rows(None), int(os.environ.get("PORT") or 8000), os.environ.get("MANUAL") == "1")
     shutil.rmtree(night.data, ignore_errors=True)
@@ -373,8 +375,10 @@ def main() -> int:
         for email, password in night.sign_ins.items():
             print(f"{'':<18} {email} {password}")
         play(night)
-        peak = (night.data / "run" / "peak_pss").read_text(encoding="utf-8").strip()
-        print(f"Played in {time.monotonic() - night.began:.0f} s; peak memory of all processes {peak}.")
+        peak = int((night.data / "run" / "peak_pss").read_text(encoding="utf-8")) / 1_000_000
+        print(
+            f"Played in {time.monotonic() - night.began:.0f} s; peak of the summed PSS of all processes {peak:,.0f} MB."
+        )
         if os.environ.get("EXIT") == "1":
             stop(up)
             return 0
