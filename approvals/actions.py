@@ -68,3 +68,4 @@ STEP_ABANDONED = audit.register("plan.step_abandoned", "Step abandoned", "step {
 MERGE_REFUSED = audit.register("plan.merge_refused", "Not merged as approved", "step {position} was not found: {why}")
 RUN_STARTED = audit.register("run.started", "Run started", "the run of step {position} has started")
 UNDO_REFUSED = audit.register("plan.undo_refused", "Undo refused", "tried to draft the undo and was refused: {why}")
+CLOSE_REFUSED = audit.register("incident.close_refused", "Closing refused", "tried to close as {resolution}: {why}")

@@ -12,7 +12,8 @@ from django.conf import settings
 def hit(name: str) -> None:
     """Pass the place `name`.
 
-    `FAILPOINTS = ["name"]` kills the process with SIGKILL here, `["name=sleep:2"]` waits 2 seconds.
+    `FAILPOINTS = ["name"]` kills the process with SIGKILL here, `["name=once:/a/file"]` only the first that makes that
+    file, so that whoever is started in its place lives; `["name=sleep:2"]` waits 2 seconds.
     """
     points = getattr(settings, "FAILPOINTS", ())
     if not points or getattr(settings, "SPELLBOOK_ENVIRONMENT", "") == "production":
@@ -26,5 +27,13 @@ def hit(name: str) -> None:
 def _do(deed: str) -> None:
     if deed.startswith("sleep:"):
         time.sleep(float(deed.removeprefix("sleep:")))
-    else:
+    elif not deed.startswith("once:") or _first(deed.removeprefix("once:")):
         os.kill(os.getpid(), signal.SIGKILL)
+
+
+def _first(marker: str) -> bool:
+    try:
+        os.close(os.open(marker, os.O_CREAT | os.O_EXCL))
+    except FileExistsError:
+        return False
+    return True

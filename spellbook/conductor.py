@@ -12,17 +12,18 @@ from functools import cached_property
 from uuid import UUID
 
 from approvals.models import Draft, Plan
-from approvals.services import acting, ask, draft, incident_receipt, rehearse, supersede, verify, would_do
-from approvals.services.autonomy import effective_level
+from approvals.services import acting, ask, closing, draft, incident_receipt, rehearse, verify, would_do
+from approvals.services.autonomy import effective_level, plan_level
 from catalog.models import Build
 from foundation import people
 from foundation.audit import Actor
 from incidents.diagnosis import diagnose
 from incidents.models import Cause, Damage, Incident
-from incidents.services import confirm, damage, progress
+from incidents.recovery import right_again
+from incidents.services import confirm, progress
 
 OBSERVE, PROPOSE = 1, 2
-BEFORE_ACTING = ("draft", "would_do", "asking", "rejected", "expired")
+BEFORE_ACTING = ("draft", "would_do", "asking", "rejected", "expired", "superseded")
 
 
 def conductor() -> Actor:
@@ -50,9 +51,11 @@ class Situation:
 
     @cached_property
     def level(self) -> int:
+        """What counts for the plan, else what the domain of the cause, or of the incident, allows in general."""
+        if self.plan is not None:
+            return plan_level(self.plan)
         domain = (self.cause and self.cause.asset and self.cause.asset.domain) or self.incident.domain
-        classes = list(self.plan.steps.values_list("step_class", flat=True)) if self.plan else []
-        return effective_level(domain, classes) if domain else OBSERVE
+        return effective_level(domain, [])
 
     @property
     def reviewed(self) -> bool:
@@ -65,8 +68,13 @@ class Situation:
 
     @property
     def repaired_by_others(self) -> bool:
-        idle = self.plan is None or self.plan.state in BEFORE_ACTING
-        return idle and damage.right_again(self.incident) is not None
+        """The table is right again and no plan did it; after a plan that failed only a later build counts."""
+        if self.plan is None or self.plan_is(*BEFORE_ACTING):
+            return right_again(self.incident) is not None
+        if not self.plan_is("failed") or self.plan.ended_at is None:
+            return False
+        since = right_again(self.incident)
+        return since is not None and since > self.plan.ended_at
 
     @property
     def settled(self) -> bool:
@@ -123,7 +131,7 @@ STAGES: tuple[Stage, ...] = (
         "repaired outside",
         "work",
         lambda s: s.incident.diagnosed_at is not None and s.repaired_by_others,
-        lambda s, a: supersede.repaired_outside(_id(s), actor=a),
+        lambda s, a: closing.repaired_outside(_id(s), actor=a),
     ),
     Stage(
         "draft",

@@ -13,7 +13,6 @@ from approvals import actions, levels
 from approvals.models import AutonomyRule, LevelChange, Plan, Step
 from approvals.scope import domain_of, domains_touched, step_classes
 from approvals.services import receipts
-from approvals.services.refusals import kept
 from catalog.models import Domain
 from foundation import audit
 from foundation.audit import Actor
@@ -22,6 +21,7 @@ from foundation.errors import BadInput, Conflict, NotAllowed
 from foundation.locks import lock, transaction
 from foundation.models import Person, Principal
 from foundation.people import has_role
+from foundation.refusals import kept
 
 DEFAULT = 1
 TOP = 4

@@ -14,7 +14,6 @@ from approvals import actions, ballot, chain, shown
 from approvals.body import current_digest
 from approvals.models import Outcome, Plan, Request, Step, Vote
 from approvals.scope import incident_of, is_dispatch
-from approvals.services.refusals import kept
 from approvals.services.stop import stop_row_for_claim
 from catalog.models import Asset
 from catalog.reach import reach as draw_reach
@@ -26,6 +25,7 @@ from foundation.failpoint import hit
 from foundation.locks import lock, transaction
 from foundation.models import Person, Principal
 from foundation.people import display_name
+from foundation.refusals import kept
 from incidents.services.wake import wake
 
 DECISIONS = ("approve", "reject")

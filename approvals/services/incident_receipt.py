@@ -18,6 +18,9 @@ from foundation.locks import lock, transaction
 from incidents.models import Confirmation, Damage, Evidence, Finding, Hold, Incident
 from incidents.services import progress
 
+MEASURED = ("commit", "change", "predicate", "relation", "keys", "proof", "good", "since_build")
+"""What of a cause's facts stands in its receipt: names and counts, never the free text of a commit (D15)."""
+
 REPAIRED = "every reader shows the source value again"
 
 
@@ -120,8 +123,8 @@ def _cause(incident: Incident) -> dict[str, Any] | None:
     return {
         "established": cause.established,
         "kind": cause.kind or None,
-        "statement": cause.statement,
-        "commit": cause.facts.get("commit"),
+        "asset": cause.asset.name if cause.asset else None,
+        **{name: cause.facts.get(name) for name in MEASURED},
         "facts_sha256": digest(cause.facts),
     }
 

@@ -9,13 +9,13 @@ from approvals import actions
 from approvals.models import Plan, Step
 from approvals.services import steps
 from approvals.services.autonomy import require_person
-from approvals.services.refusals import kept
 from catalog.code_hosts import local_git
 from foundation import connections
 from foundation.audit import Actor
 from foundation.clock import now
 from foundation.errors import Conflict, NotAllowed, NotFound, SpellbookError
 from foundation.models import Person
+from foundation.refusals import kept
 
 EVERY = timedelta(seconds=2)
 MOST_COMMITS = 100

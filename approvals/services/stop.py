@@ -13,7 +13,6 @@ from approvals.scope import is_dispatch
 from approvals.services import receipts
 from approvals.services.ask import supersede
 from approvals.services.autonomy import require_person
-from approvals.services.refusals import kept
 from foundation import audit
 from foundation.audit import Actor
 from foundation.clock import now
@@ -21,6 +20,7 @@ from foundation.errors import BadInput, Conflict, NotAllowed
 from foundation.locks import lock, transaction
 from foundation.models import Person
 from foundation.people import has_role
+from foundation.refusals import kept
 
 STOP = (Stop._meta.label_lower, "1")
 IN_FLIGHT = ("claimed", "running")

@@ -11,7 +11,6 @@ from approvals.models.plans import LIVE_PLANS
 from approvals.scope import domain_of, incident_of
 from approvals.services import steps
 from approvals.services.drafting import add_assertions, add_change, add_message, add_rerun, seal_body
-from approvals.services.refusals import kept
 from catalog.code_hosts import local_git
 from catalog.models import Asset, Build
 from foundation import audit, connections
@@ -20,6 +19,7 @@ from foundation.clock import now
 from foundation.errors import Conflict, NotFound
 from foundation.locks import lock, transaction
 from foundation.models import Person
+from foundation.refusals import kept
 from incidents.selectors import newest_value
 
 CLASS = "change:undo"

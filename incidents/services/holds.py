@@ -13,9 +13,9 @@ from foundation.due import claim
 from foundation.errors import BadInput, Conflict, NotAllowed, NotFound
 from foundation.locks import lock, transaction
 from foundation.models import Person
+from foundation.refusals import kept
 from incidents import actions
 from incidents.models import Hold, Incident
-from incidents.services.refusals import kept
 from incidents.services.wake import wake
 
 WAITING = ("asked", "acknowledged")

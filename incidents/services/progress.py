@@ -17,12 +17,12 @@ from foundation.clock import now
 from foundation.errors import BadInput, Conflict
 from foundation.locks import lock, transaction
 from foundation.models import Person
+from foundation.refusals import kept
 from incidents import actions
 from incidents.alerts import channels
 from incidents.models import Damage, Incident
 from incidents.models.incidents import RESOLUTIONS
 from incidents.services import damage, holds
-from incidents.services.refusals import kept
 from incidents.severity import severity_of
 
 KEPT_HERE = "kept here, no channel configured"

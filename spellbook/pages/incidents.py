@@ -9,10 +9,9 @@ from django.http import HttpResponse, JsonResponse
 
 from approvals import selectors as approvals
 from approvals.models import Plan, Request
-from approvals.services import incident_receipt
+from approvals.services import closing
 from catalog.selectors import ancestors
 from foundation import audit
-from foundation.errors import BadInput, Conflict
 from foundation.models import AuditRow
 from incidents.models import Finding, Incident, Result
 from incidents.selectors import series
@@ -54,7 +53,7 @@ def incident(request: AuthenticatedRequest, number: int) -> HttpResponse:
         "confirmations": row.confirmations.select_related("consumer__domain"),
         "receipts": approvals.receipts_of(row),
         "reach": listed(row.reach, sight) if row.reach else None,
-        "resolutions": BY_PEOPLE,
+        "resolutions": BY_PEOPLE if closing.may_close(row, request.user) else {},
         **_checks(row),
         **_told(row),
         **_plans(row),
@@ -89,13 +88,7 @@ def close(request: AuthenticatedRequest, number: int) -> HttpResponse:
     """Close an incident with a resolution that a person may give, and a reason; its receipt is written with it."""
     row = Sight(request.user).incident(number)
     resolution, reason = request.POST.get("resolution", ""), request.POST.get("reason", "")
-    if resolution not in BY_PEOPLE:
-        raise BadInput("Choose how the incident ends.")
-    closed = incident_receipt.close_with_receipt(
-        row.pk, actor=actor_of(request), resolution=resolution, reason=reason.strip()
-    )
-    if not closed:
-        raise Conflict(f"{row} is closed already.")
+    closing.close_by_hand(row.pk, resolution, reason, person=request.user, actor=actor_of(request))
     return done(request, f"/incidents/{number}", f"{row} is closed.")
 
 

@@ -11,7 +11,7 @@ from approvals.models import Plan, Receipt, Request, Step
 from approvals.models.plans import LIVE_PLANS
 from approvals.services import merges
 from approvals.services import undo as undoing
-from foundation.errors import Conflict, NotAllowed, NotFound
+from foundation.errors import NotFound
 from spellbook.pages import plan_view
 from spellbook.pages.frame import AuthenticatedRequest, actor_of, done, page, show
 from spellbook.pages.sight import Sight
@@ -54,11 +54,7 @@ def merged(request: AuthenticatedRequest, pk: UUID, position: int) -> HttpRespon
     step = Step.objects.select_related("plan").filter(plan=row, position=position, kind="change").first()
     if step is None:
         raise NotFound("This plan has no such change.")
-    if step.person_id != request.user.pk:
-        raise NotAllowed("Only the owner of this step says that it is merged.")
-    if step.state != "waiting":
-        raise Conflict(f"This step is {step.state.replace('_', ' ')}; there is nothing to look for.")
-    found = merges.look(step, actor=actor_of(request))
+    found = merges.merged(step.pk, person=request.user, actor=actor_of(request))
     step.refresh_from_db()
     said = (
         "Merged as approved." if found else f"Not merged yet: {step.facts.get('reason', 'the branch has not moved')}."

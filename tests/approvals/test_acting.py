@@ -11,7 +11,7 @@ import pytest
 
 from approvals.ledger.statement import parse_statement
 from approvals.models import Plan, Receipt, Run, Step
-from approvals.services import acting, supersede, would_do
+from approvals.services import acting, closing, would_do
 from approvals.services.drafting import seal_body
 from approvals.services.stop import set_stop
 from foundation import due
@@ -181,19 +181,19 @@ def test_a_step_of_a_kind_that_nothing_carries_out_is_said(built: House) -> None
 def test_a_repair_by_others_ends_what_waits_and_closes_the_incident_in_one_step(built: House) -> None:
     request = builders.asked(built)
     Damage.objects.update(state="averted")
-    assert supersede.repaired_outside(built.incident.pk, actor=conductor())
+    assert closing.repaired_outside(built.incident.pk, actor=conductor())
     request.refresh_from_db()
     incident = Incident.objects.get()
     assert (request.state, state(request.plan)) == ("superseded", "superseded")
     assert (incident.state, incident.resolution) == ("closed", "repaired_outside")
     assert Receipt.objects.filter(type="incident").count() == 1
-    assert not supersede.repaired_outside(built.incident.pk, actor=conductor())
+    assert not closing.repaired_outside(built.incident.pk, actor=conductor())
 
 
 @pytest.mark.django_db
 def test_a_plan_that_was_approved_meanwhile_is_carried_out_and_the_incident_stays_open(built: House) -> None:
     plan = approved(built)
-    assert not supersede.repaired_outside(built.incident.pk, actor=conductor())
+    assert not closing.repaired_outside(built.incident.pk, actor=conductor())
     assert (state(plan), Incident.objects.get().state) == ("acting", "open")
     assert not Receipt.objects.filter(type="incident").exists()
 
