@@ -14,13 +14,13 @@ class Beat:
 
 
 BEATS: tuple[Beat, ...] = (
-    Beat("spellbook.tasks.wake_incidents", 1),
-    Beat("spellbook.tasks.wake_plans", 1),
-    Beat("spellbook.tasks.process_builds", 1),
-    Beat("spellbook.tasks.escalate_requests", 2),
-    Beat("spellbook.tasks.mark_late_holds", 5),
-    Beat("spellbook.tasks.seal_receipts", 1),
-    Beat("spellbook.tasks.deliver_messages", 2),
+    Beat("wake.incidents", 1),
+    Beat("wake.plans", 1),
+    Beat("work.builds", 1),
+    Beat("wake.requests", 2),
+    Beat("wake.holds", 5),
+    Beat("wake.receipts", 1),
+    Beat("send.outbox", 2),
 )
 
 

@@ -12,7 +12,7 @@ from functools import cached_property
 from uuid import UUID
 
 from approvals.models import Draft, Plan
-from approvals.services import acting, ask, closing, draft, incident_receipt, rehearse, verify, would_do
+from approvals.services import acting, ask, closing, draft, incident_receipt, rehearse, undo, verify, would_do
 from approvals.services.autonomy import effective_level, plan_level
 from catalog.models import Build
 from foundation import people
@@ -177,6 +177,7 @@ class PlanStage:
 
 
 PLAN_STAGES: tuple[PlanStage, ...] = (
+    PlanStage("draft", "long", lambda pk, actor: undo.prepare(pk, actor=actor)),  # only a drafted undo is ever due
     PlanStage("acting", "long", lambda pk, actor: acting.advance(pk, actor=actor)),
     PlanStage("verifying", "work", lambda pk, actor: verify.verify(pk, actor=actor)),
 )

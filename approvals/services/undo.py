@@ -9,7 +9,7 @@ from approvals.fixes.base import Claimed
 from approvals.models import Plan, Step
 from approvals.models.plans import LIVE_PLANS
 from approvals.scope import domain_of, incident_of
-from approvals.services import steps
+from approvals.services import ask, rehearse, steps
 from approvals.services.drafting import add_assertions, add_change, add_message, add_rerun, seal_body
 from catalog.code_hosts import local_git
 from catalog.models import Asset, Build
@@ -45,6 +45,23 @@ def draft_undo(plan_id: UUID, *, actor: Actor) -> Plan:
             row = lock(Plan.objects.select_related("undoes"), pk=plan.pk)
             known = row.undone_by.filter(state__in=LIVE_PLANS).first()
             return known or _write(row, change, params, owner, claimed, actor)
+
+
+def prepare(plan_id: UUID, *, actor: Actor) -> bool:
+    """The next thing that a drafted undo needs: its rehearsal, then the request; True when something changed.
+
+    After the request, or when the rehearsal contradicts the undo, nothing is due any more until somebody decides; the
+    lease is given back here, so that the look that called this does not make the plan due again.
+    """
+    plan = Plan.objects.get(pk=plan_id)
+    if plan.rehearsal is None:
+        return rehearse.rehearse(plan_id, actor=actor) is not None
+    if plan.rehearsal.get("state") != "contradicted":
+        ask.ask(plan_id, actor=actor)
+    Plan.objects.filter(pk=plan_id, state__in=("draft", "asking")).update(
+        due_at=None, lease_until=None, lease_token=None
+    )
+    return False
 
 
 def _undoable(plan: Plan) -> Step:
@@ -119,7 +136,7 @@ def _write(
 ) -> Plan:
     undo = Plan.objects.create(
         undoes=plan, title=f"Take back: {plan.title}"[:300], author=actor.principal, created_at=now(), body=b"",
-        plan_digest="", expected_seconds=plan.expected_seconds,
+        plan_digest="", expected_seconds=plan.expected_seconds, due_at=now(),
     )  # fmt: skip
     merged = add_change(undo, CLASS, owner, f"Take back: {change.title}", params, AGAIN)
     for rerun in plan.steps.filter(kind="rerun").order_by("position"):

@@ -11,7 +11,7 @@ from approvals.body import current_digest
 from approvals.models import AutonomyRule, Plan, Step
 from approvals.selectors import plan_for
 from approvals.services import ending
-from approvals.services.undo import draft_undo
+from approvals.services.undo import draft_undo, prepare
 from catalog.code_hosts.local_git import apply_patch, checkout
 from foundation.clock import now
 from foundation.errors import Conflict, NotFound
@@ -145,3 +145,12 @@ def test_an_undo_that_was_carried_out_takes_its_class_down(
     Plan.objects.filter(pk=plan.pk).update(state="verifying")
     ending.end(Plan.objects.get(pk=plan.pk), "verified", "it holds", actor=conductor())
     assert AutonomyRule.objects.get(step_class="filter").level == 2
+
+
+def test_a_drafted_undo_is_rehearsed_and_put_before_the_approver_by_itself(done: Plan) -> None:
+    plan = undo(done)
+    assert plan.due_at is not None
+    assert prepare(plan.pk, actor=conductor()), "first its rehearsal is kept, whatever it says"
+    prepare(plan.pk, actor=conductor())
+    plan.refresh_from_db()
+    assert (plan.state, plan.due_at, plan.lease_token) == ("asking", None, None)

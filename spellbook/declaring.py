@@ -1,0 +1,147 @@
+"""A declaration file touches every floor: people, graph, what is watched, who decides. All of it is kept, or none."""
+
+from __future__ import annotations
+
+import secrets
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any, Final
+
+from django.contrib.auth.hashers import make_password
+from ruamel.yaml import YAML
+from ruamel.yaml.error import YAMLError
+
+from approvals.services import policies
+from catalog.models import Domain
+from catalog.selectors import find_asset
+from catalog.services import declare as graph
+from catalog.sources import declared
+from foundation import people
+from foundation.audit import Actor
+from foundation.errors import BadInput
+from foundation.locks import transaction
+from foundation.models import Person
+from incidents.services.checks import ROW_COUNT, watch
+
+MINUTE: Final = 60
+LONGEST_MINUTES: Final = 60 * 24 * 30
+OURS: Final = ("people", "assets.watch", "domains.approver", "domains.fallback", "domains.minimum_minutes")
+"""The keys that this floor reads; the catalogue reads the others (`catalog.sources.declared`)."""
+
+Entry = Mapping[str, Any]
+
+
+def declare_file(path: Path, *, actor: Actor) -> dict[str, Any]:
+    """Apply a declaration file; people who are new get a password, which is returned once under `sign_ins`.
+
+        people:  [{email, name?, roles?}]
+        domains: [{..., approver, fallback, minimum_minutes?}]
+        assets:  [{..., watch: [row_count]}]
+
+    Repeating it changes nothing that is already so. Raises BadInput with the place that cannot be used; then nothing of
+    the file is kept. A table that is not known yet is listed under `unmatched`, and is not watched.
+    """
+    document = _read(path)
+    entries = declared.parse(document)
+    members, domains, assets = (_list(document, name) for name in ("people", "domains", "assets"))
+    watched = [str(entry["asset"]) for entry in assets if _is_watched(entry)]
+    made = _passwords(members)  # hashed before the transaction: a writer on SQLite holds everybody up
+    with transaction():
+        for entry in members:
+            _person(entry, made, actor)
+        report = graph.declare(document, actor=actor).as_dict()
+        for named, entry in zip(entries.domains, domains, strict=True):
+            _policy(named.key, entry, actor)
+        unmatched = {one["name"] for one in report["unmatched"]}
+        for name in watched:
+            if name not in unmatched:
+                watch(find_asset(name), actor=actor)
+    ignored = [name for name in report["ignored"] if name not in OURS]
+    return report | {"ignored": ignored, "sign_ins": {email: password for email, (password, _) in made.items()}}
+
+
+def _passwords(members: list[dict[str, Any]]) -> dict[str, tuple[str, str]]:
+    """A password and its hash for each person who is new, by e-mail."""
+    known = {email.casefold() for email in Person.objects.values_list("email", flat=True)}
+    new = [email for entry in members if (email := _email(entry)).casefold() not in known]
+    passwords = {email: secrets.token_urlsafe(12) for email in new}
+    return {email: (password, make_password(password)) for email, password in passwords.items()}
+
+
+def _person(entry: Entry, made: Mapping[str, tuple[str, str]], actor: Actor) -> None:
+    email = _email(entry)
+    person = Person.objects.filter(email__iexact=email).first()
+    if person is None:
+        person = people.create_person(email, str(entry.get("name") or email), actor=actor)
+        Person.objects.filter(pk=person.pk).update(password=made[email][1])
+    for role in _roles(entry):
+        people.give_role(person, role, actor=actor)
+
+
+def _policy(key: str, entry: Entry, actor: Actor) -> None:
+    if "approver" not in entry and "fallback" not in entry:
+        return
+    policies.save_policy(
+        Domain.objects.get(key=key),
+        approver=_named(entry, "approver"),
+        fallback=_named(entry, "fallback"),
+        minimum_seconds=_minutes(entry) * MINUTE,
+        actor=actor,
+    )
+
+
+def _named(entry: Entry, part: str) -> Person:
+    email = entry.get(part)
+    if email is None:
+        raise BadInput(f"The domain {entry['name']} needs both an approver and a fallback; its {part} is missing.")
+    person = Person.objects.filter(email__iexact=str(email)).first()
+    if person is None:
+        raise BadInput(f"Nobody has the e-mail {email}, the {part} of the domain {entry['name']}.")
+    return person
+
+
+def _minutes(entry: Entry) -> int:
+    minutes = entry.get("minimum_minutes", 30)
+    if isinstance(minutes, bool) or not isinstance(minutes, int) or not 1 <= minutes <= LONGEST_MINUTES:
+        raise BadInput(f"minimum_minutes of the domain {entry['name']} is a whole number from 1 to {LONGEST_MINUTES}.")
+    return minutes
+
+
+def _is_watched(entry: Entry) -> bool:
+    wanted = entry.get("watch") or []
+    if wanted not in ([], [ROW_COUNT]):
+        raise BadInput(f"watch of {entry['asset']} may hold {ROW_COUNT} and nothing else.")
+    return bool(wanted)
+
+
+def _email(entry: Entry) -> str:
+    email = entry.get("email")
+    if not isinstance(email, str) or not email.strip():
+        raise BadInput("Every person needs an email.")
+    return email.strip().lower()
+
+
+def _roles(entry: Entry) -> list[str]:
+    roles = entry.get("roles") or []
+    if not isinstance(roles, list) or not all(isinstance(role, str) for role in roles):
+        raise BadInput(f"The roles of {entry['email']} must be a list of words.")
+    return roles
+
+
+def _read(path: Path) -> dict[str, Any]:
+    try:
+        document = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from None
+    except (UnicodeDecodeError, YAMLError, ValueError, RecursionError):
+        raise BadInput(f"{path} is not YAML.") from None
+    if not isinstance(document, dict):
+        raise BadInput(f"{path} holds no declaration: a mapping with domains, assets or consumers is expected.")
+    return document
+
+
+def _list(document: Entry, name: str) -> list[dict[str, Any]]:
+    entries = document.get(name) or []
+    if not isinstance(entries, list) or not all(isinstance(entry, dict) for entry in entries):
+        raise BadInput(f"{name} must be a list of mappings.")
+    return entries
