@@ -152,5 +152,5 @@ def test_a_drafted_undo_is_rehearsed_and_put_before_the_approver_by_itself(done:
     assert plan.due_at is not None
     assert prepare(plan.pk, actor=conductor()), "first its rehearsal is kept, whatever it says"
     prepare(plan.pk, actor=conductor())
-    plan.refresh_from_db()
-    assert (plan.state, plan.due_at, plan.lease_token) == ("asking", None, None)
+    asked = Plan.objects.get(pk=plan.pk)
+    assert (asked.state, asked.due_at, asked.lease_token) == ("asking", None, None)

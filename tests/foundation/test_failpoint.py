@@ -3,6 +3,7 @@ from __future__ import annotations
 import subprocess
 import sys
 import time
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -42,3 +43,9 @@ def test_it_can_wait(settings: Settings, monkeypatch: pytest.MonkeyPatch) -> Non
     settings.FAILPOINTS = ["here=sleep:0.5"]
     failpoint.hit("here")
     assert waited == [0.5]
+
+
+def test_it_can_kill_once(tmp_path: Path) -> None:
+    points = [f"here=once:{tmp_path / 'killed'}"]
+    assert run(points).returncode == -9
+    assert run(points).stdout == "passed\n"
