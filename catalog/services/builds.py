@@ -22,7 +22,7 @@ from catalog.sources.run_results import NodeResult
 from foundation import artifacts as files
 from foundation import audit, clock
 from foundation.audit import Actor
-from foundation.errors import BadInput, Busy, Conflict, NotFound, SpellbookError, Unavailable
+from foundation.errors import BadInput, Busy, Conflict, NotAllowed, NotFound, SpellbookError, Unavailable
 from foundation.locks import lock, transaction
 from foundation.models import Connection
 
@@ -159,9 +159,9 @@ def _import(build: Build, actor: Actor) -> tuple[int | None, list[str]]:
 
 
 def _outputs(build: Build) -> tuple[list[BuildOutput], list[str]]:
-    """What the build wrote, each asset once, and why names among its announced outputs mean none."""
+    """What the build wrote, each asset once, and why names among its announced outputs count for none."""
     found: dict[int, BuildOutput] = {}
-    unknown = []
+    unknown, announcer = [], Actor(build.announced_by, "api")
     for asset, result in _dbt_outputs(build):
         found[asset.pk] = BuildOutput(
             build=build,
@@ -173,7 +173,8 @@ def _outputs(build: Build) -> tuple[list[BuildOutput], list[str]]:
     for name in build.facts.get("outputs", []):
         try:
             asset = find_asset(name)
-        except (NotFound, BadInput) as error:
+            permit(announcer, asset.namespace)
+        except (NotFound, BadInput, NotAllowed) as error:
             unknown.append(str(error))
         else:
             found.setdefault(asset.pk, BuildOutput(build=build, asset=asset, status=build.status))

@@ -17,7 +17,7 @@ from catalog.services.builds import process
 from foundation.models import AuditRow
 from spellbook.api import builds as endpoint
 from tests.catalog.manifests import catalog_file, run_results, shop
-from tests.spellbook.machines import Machine, command_line, make_shop
+from tests.spellbook.machines import NAMESPACE, Machine, command_line, make_shop
 from tests.spellbook.test_api_values import refusal
 
 pytestmark = pytest.mark.django_db
@@ -151,6 +151,14 @@ def test_an_agent_announces_in_its_namespaces_only(machine: Machine) -> None:
     outside = Machine.make(namespaces=["duckdb://other"], name="outside")
     refusal(outside.build(FILES, **NIGHT), 403, "not_allowed")
     assert not Build.objects.exists()
+
+
+def test_an_agent_says_only_of_its_namespaces_what_was_written(machine: Machine) -> None:
+    outside = Machine.make(namespaces=["duckdb://other"], name="outside")
+    outside.build(key="load", kind="load", outputs=["main.orders"])
+    build = process(Build.objects.get().pk, actor=command_line())
+    assert not build.outputs.exists()
+    assert build.refusal == f"This agent may not write in {NAMESPACE}."
 
 
 # --- the form of every refusal ---------------------------------------------------------------------------------------

@@ -21,7 +21,6 @@ from django.test import override_settings
 from approvals.actions import PLAN_APPROVED
 from approvals.models import Checkpoint, Leaf, Outcome, Plan, Receipt, Request, Run, Vote
 from approvals.services import autonomy, ledger_check
-from approvals.services.runs import run_folder
 from examples.mixpanel_night.night.repo import apply_and_merge
 from examples.mixpanel_night.site import forms
 from foundation.clock import now
@@ -32,7 +31,7 @@ from tests.engines import chosen, open_at, put_back
 from tests.estates import DBT
 from tests.estates.night import Night
 from tests.foundation.cast import PASSWORD
-from tests.spellbook.house import House
+from tests.spellbook.house import House, end_runs
 from tests.spellbook.test_processes import Site, running
 
 pytestmark = [
@@ -46,7 +45,7 @@ SEALING = ("seal.after_claim", "seal.before_commit", "seal.after_commit", "seal.
 DISPATCH = ("dispatch.after_claim", "dispatch.after_start")
 SLOW_DBT = """#!/bin/sh
 echo "$@" >> {calls}
-case "$*" in *{runs}*) sleep 6;; esac
+case "$*" in *{runs}/rehearsal-*) ;; *{runs}*) sleep 6;; esac
 exec {dbt} "$@"
 """
 
@@ -65,7 +64,12 @@ class Struck(Site):
         """How often dbt was started to carry out a run; rehearsals lie elsewhere."""
         calls = self.data / "calls"
         lines = calls.read_text().splitlines() if calls.exists() else []
-        return sum(" build " in f" {line} " and str(self.data / "runs") in line for line in lines)
+        return sum(line.startswith("build ") and self.is_rerun(line) for line in lines)
+
+    def is_rerun(self, line: str) -> bool:
+        """Whether a command line builds in the folder of a run."""
+        runs = str(self.data / "runs")
+        return runs in line and f"{runs}/rehearsal-" not in line
 
 
 @pytest.fixture(scope="module")
@@ -85,8 +89,7 @@ def site(
             with override_settings(**own):
                 IncidentHead.objects.create(pk=1, last_number=1_000)  # the incidents made by hand have lower numbers
                 yield Struck(made.process, made.data, made.port)
-                for run in Run.objects.all():
-                    (run_folder(run) / "cancel").touch()
+                end_runs()
         finally:
             put_back(previous)
 
@@ -253,7 +256,7 @@ def dbt_of(site: Struck) -> list[psutil.Process]:
     for process in psutil.process_iter():
         with contextlib.suppress(psutil.Error):
             line = " ".join(process.cmdline())
-            if str(site.data / "runs") in line and " build" in line:
+            if site.is_rerun(line) and " build" in line:
                 found.append(process)
     assert found
     return found
