@@ -31,7 +31,7 @@ from spellbook.sentences import sentence
 log = logging.getLogger(__name__)
 
 BATCH = 20
-LEASE = timedelta(minutes=5)
+LEASE = timedelta(minutes=2)
 WAITING = timedelta(seconds=2)
 TROUBLE = timedelta(seconds=10)
 FAULT = timedelta(minutes=1)

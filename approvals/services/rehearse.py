@@ -24,11 +24,11 @@ from catalog.sources.naming import dialect_of
 from catalog.warehouses.guard import Refused, parse_select
 from foundation import audit
 from foundation.audit import Actor
-from foundation.errors import SpellbookError
+from foundation.errors import Busy, SpellbookError
 from foundation.locks import lock, transaction
 
 POLL_SECONDS = 0.2
-PATIENCE_SECONDS = 120  # well inside the lease of whoever calls; a longer rehearsal goes on in the next look
+PATIENCE_SECONDS = 60  # well inside the lease of whoever calls; a longer rehearsal goes on in the next look
 NODE_FAILED = 1  # dbt's exit code when a model or a test failed; any other failure says nothing about the change
 FORBIDDEN = "disabled by configuration"  # DuckDB's words when a statement wants out of the copy
 
@@ -45,6 +45,8 @@ def rehearse(plan_id: UUID, *, actor: Actor) -> dict[str, Any] | None:
         return dict(plan.rehearsal)
     try:
         outcome = _rehearse(plan)
+    except Busy:
+        raise
     except SpellbookError as reason:
         outcome = {"state": "not rehearsed", "reason": str(reason)}
     if outcome is not None:

@@ -12,6 +12,7 @@ from catalog.services.next_reads import next_read
 from foundation.clock import now
 from incidents.models import Check, Metric, Result
 from incidents.selectors import series
+from incidents.services.checks import OURS
 from spellbook.pages import sparkline
 from spellbook.pages.frame import AuthenticatedRequest, page, show
 from spellbook.pages.sight import Sight
@@ -44,7 +45,7 @@ def asset(request: AuthenticatedRequest, pk: int) -> HttpResponse:
 
 def _checks(row: Asset) -> list[tuple[Check, Result | None]]:
     """Each check with its newest result; one that never ran has none, which the page says."""
-    checks = list(row.checks.order_by("kind", "column"))
+    checks = list(row.checks.exclude(origin=OURS).order_by("kind", "column"))  # a watch is an order to measure
     newest: dict[int, Result] = {}
     for result in Result.objects.filter(check_run__in=checks).select_related("build").order_by("at", "pk"):
         newest[result.check_run_id] = result

@@ -32,6 +32,7 @@ def statuses(target: Path) -> set[str]:
 
 
 @pytest.mark.dbt
+@pytest.mark.real
 def test_the_filter_loses_unmarked_and_internal_accounts_and_the_fix_brings_back_the_unmarked(tmp_path: Path) -> None:
     night = Night.make(tmp_path)
     night.build()
@@ -55,6 +56,7 @@ def test_the_filter_loses_unmarked_and_internal_accounts_and_the_fix_brings_back
 
 
 @pytest.mark.dbt
+@pytest.mark.real
 def test_the_joined_table_doubles_the_rows_until_the_merge_is_reverted(tmp_path: Path) -> None:
     estate = Fanout.make(tmp_path)
     good = estate.build()
@@ -71,6 +73,7 @@ def test_the_joined_table_doubles_the_rows_until_the_merge_is_reverted(tmp_path:
 
 
 @pytest.mark.dbt
+@pytest.mark.real
 def test_an_empty_load_empties_everything_below_it_with_the_same_code(tmp_path: Path) -> None:
     estate = EmptyLoad.make(tmp_path)
     good = estate.build()

@@ -101,6 +101,7 @@ def test_a_filter_that_loses_unknowns_is_written_null_safely(tmp_path: Path) -> 
     proven(house, {"level", "step", "plan", "incident"}, tmp_path)
 
 
+@pytest.mark.both
 def test_a_join_that_doubles_rows_is_taken_back(tmp_path: Path) -> None:
     freight = Fanout.make(tmp_path / "estate", rows=4_000)
     house = House.open(freight)
