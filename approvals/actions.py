@@ -43,7 +43,6 @@ STOP_LIFTED = audit.register(
 STOP_REFUSED = audit.register("stop.refused", "Stop refused", "tried to {deed} and was refused: {why}")
 
 # proof
-RECEIPT_WRITTEN = audit.register("receipt.written", "Receipt written", "wrote the {type} receipt")
 LEDGER_REFUSED = audit.register("ledger.refused", "Alarm: the ledger signs nothing", "{why}")
 
 # drafting, acting, verifying
@@ -51,7 +50,6 @@ PLAN_DRAFTED = audit.register("plan.drafted", "Plan drafted", "{title} ({steps} 
 PLAN_NONE = audit.register("plan.none", "No plan", "no plan: {reason}")
 PLAN_REHEARSED = audit.register("plan.rehearsed", "Rehearsal", "{state}{reason}")
 PLAN_WOULD_DO = audit.register("plan.would_do", "Would do", "kept as what Spellbook would do; nobody is asked below L2")
-PLAN_SUPERSEDED = audit.register("plan.superseded", "Plan superseded", "the table was repaired outside of the plan")
 PLAN_VERIFYING = audit.register(
     "plan.verifying", "Verifying", "every approved step is done; the warehouse is asked next"
 )

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from uuid import UUID
+
 from approvals.models import Plan, Step
 from catalog.models import Domain
 from incidents.models import Cause, Incident
@@ -15,6 +17,12 @@ def incident_of(plan: Plan) -> Incident | None:
     while seen.incident is None and seen.undoes is not None:
         seen = seen.undoes
     return seen.incident
+
+
+def timeline_of(plan: Plan) -> UUID | None:
+    """The incident on whose timeline whatever concerns a plan stands; None for a plan without one."""
+    incident = incident_of(plan)
+    return incident.pk if incident else None
 
 
 def domain_of(plan: Plan) -> Domain | None:

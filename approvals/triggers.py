@@ -70,6 +70,7 @@ _MOVED = Trigger(  # guard: I7
 
 TRIGGERS = [
     append_only("approvals_vote"),
+    append_only("approvals_votereason", may_delete=True),
     guard(
         "approvals_vote",
         "in_time",

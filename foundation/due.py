@@ -9,8 +9,9 @@ rows that others have locked, SQLite admits one writer at a time (transaction_mo
 
 from __future__ import annotations
 
+import logging
 import uuid
-from collections.abc import Iterable
+from collections.abc import Callable, Iterable
 from datetime import datetime, timedelta
 from typing import Any, TypeVar
 
@@ -19,6 +20,8 @@ from django.db.models import F, Min, Q, QuerySet
 
 from foundation import clock
 from foundation.locks import transaction
+
+log = logging.getLogger(__name__)
 
 CHUNK = 100  # rows per transaction: a writer on SQLite holds everybody up
 
@@ -60,6 +63,25 @@ def claim_one(queryset: QuerySet[T], pk: Any, *, lease: timedelta) -> T | None:
     """Take this row if it is due and free; None otherwise."""
     rows = claim(queryset.filter(pk=pk), limit=1, lease=lease)
     return rows[0] if rows else None
+
+
+def look(queryset: QuerySet[T], *, limit: int) -> list[T]:
+    """Up to `limit` due rows that nobody has claimed, the longest due first; a look claims nothing."""
+    return list(_free(queryset, clock.now()).order_by("due_at", "pk")[:limit])
+
+
+def each(rows: Iterable[T], work: Callable[[T], bool]) -> int:
+    """Do `work` on each claimed row; returns for how many it said True.
+
+    A row whose work fails is logged and comes again when its lease is over, so that it never holds up the others.
+    """
+    done = 0
+    for row in rows:
+        try:
+            done += work(row)
+        except Exception:
+            log.exception("%s %s could not be looked at", row._meta.label, row.pk)
+    return done
 
 
 def renew(row: DueRow, *, lease: timedelta) -> bool:

@@ -30,7 +30,7 @@ def attempt(request: HttpRequest, email: str, password: str) -> Person:
     in the same words and after the same work. Failures are kept for addresses of people alone, under a keyed hash, so
     nobody can fill the table by guessing names and no row tells who was tried.
     """
-    email = email.strip().lower()[:254]
+    email = email.replace("\0", "\ufffd").strip().lower()[:254]  # PostgreSQL cannot be asked for a null character
     key = salted_hmac("foundation.sign_in", f"{email}|{request.META.get('REMOTE_ADDR', '')}", algorithm="sha256")
     target = ("sign_in", key.hexdigest())
     locked = _failures(target) >= MOST_FAILURES

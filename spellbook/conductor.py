@@ -12,18 +12,19 @@ from functools import cached_property
 from uuid import UUID
 
 from approvals.models import Draft, Plan
+from approvals.models.plans import WAITING_PLANS
+from approvals.selectors import plan_for
 from approvals.services import acting, ask, closing, draft, incident_receipt, rehearse, undo, verify, would_do
 from approvals.services.autonomy import effective_level, plan_level
-from catalog.models import Build
 from foundation import people
 from foundation.audit import Actor
 from incidents.diagnosis import diagnose
 from incidents.models import Cause, Damage, Incident
-from incidents.recovery import right_again
-from incidents.services import confirm, progress
+from incidents.recovery import counted, right_again
+from incidents.services import confirm, damage, progress
 
 OBSERVE, PROPOSE = 1, 2
-BEFORE_ACTING = ("draft", "would_do", "asking", "rejected", "expired", "superseded")
+BEFORE_ACTING = (*WAITING_PLANS, "rejected", "expired", "superseded")
 
 
 def conductor() -> Actor:
@@ -43,7 +44,7 @@ class Situation:
 
     @cached_property
     def plan(self) -> Plan | None:
-        return Plan.objects.filter(incident=self.incident, undoes__isnull=True).order_by("-revision").first()
+        return plan_for(self.incident)
 
     @cached_property
     def drafted(self) -> bool:
@@ -60,11 +61,7 @@ class Situation:
     @property
     def reviewed(self) -> bool:
         """The first bad build was processed and measured, or left nothing that could be."""
-        build: Build | None = self.incident.first_bad_build
-        if build is None or (build.due_at is None and build.processed_at is None):
-            return True
-        review = getattr(build, "review", None)
-        return review is not None and review.measured_at is not None
+        return counted(self.incident.first_bad_build)
 
     @property
     def repaired_by_others(self) -> bool:
@@ -121,6 +118,12 @@ def _plan(situation: Situation) -> UUID:
 STAGES: tuple[Stage, ...] = (
     Stage("reach", "wake", lambda s: s.incident.reached_at is None, lambda s, a: progress.see_reach(_id(s), actor=a)),
     Stage("tell", "wake", lambda s: s.incident.told_at is None, lambda s, a: progress.tell(_id(s), actor=a)),
+    Stage(
+        "read meanwhile",
+        "wake",
+        lambda s: damage.overdue(_id(s)),
+        lambda s, a: damage.settle(_id(s), actor=a),
+    ),
     Stage(
         "diagnose",
         "work",

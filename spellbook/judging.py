@@ -1,12 +1,16 @@
-"""What the faces share about recorded values: whether a level lets them be judged, and how a verdict is told."""
+"""What the faces share about values: one is recorded by name, judged if its level lets it, and its verdict told."""
 
 from __future__ import annotations
 
+from datetime import datetime
+from decimal import Decimal
 from typing import Any
 
 from approvals.services.autonomy import effective_level
 from catalog.models import Asset
-from incidents.services.record import Recorded, plain
+from catalog.selectors import find_asset
+from foundation.audit import Actor
+from incidents.services.record import Recorded, plain, record
 
 OBSERVE = 1
 
@@ -14,6 +18,14 @@ OBSERVE = 1
 def is_judged(asset: Asset) -> bool:
     """Whether the level of the asset's domain lets Spellbook judge its values; at L0 they are kept only (D13)."""
     return asset.domain is None or effective_level(asset.domain, []) >= OBSERVE
+
+
+def record_named(
+    name: str, metric: str, number: int | str | float | Decimal, *, actor: Actor, at: datetime | None, build: str | None
+) -> dict[str, Any]:
+    """Record one value of the asset that `name` means, under the level of its domain; returns what `said` says."""
+    asset = find_asset(name)
+    return said(record(asset, metric, number, actor=actor, at=at, build_key=build, judged=is_judged(asset)))
 
 
 def said(recorded: Recorded) -> dict[str, Any]:

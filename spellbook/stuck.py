@@ -8,7 +8,7 @@ from uuid import UUID
 from django.db import DatabaseError, models
 
 from approvals.models import Plan
-from approvals.scope import incident_of
+from approvals.scope import timeline_of
 from foundation import audit
 from foundation.errors import SpellbookError
 from foundation.locks import transaction
@@ -50,5 +50,6 @@ def _said_since(row: models.Model) -> set[str]:
 
 def _incident(row: models.Model) -> UUID | None:
     """The incident whose timeline the row belongs to; a build belongs to none."""
-    incident = incident_of(row) if isinstance(row, Plan) else row if isinstance(row, Incident) else None
-    return incident.pk if incident else None
+    if isinstance(row, Plan):
+        return timeline_of(row)
+    return row.pk if isinstance(row, Incident) else None

@@ -12,7 +12,7 @@ from typing import Any
 from uuid import UUID
 
 from celery import shared_task
-from django.db.models import Q, QuerySet
+from django.db.models import QuerySet
 
 from approvals.models import Plan
 from approvals.services import escalate, receipts
@@ -41,13 +41,13 @@ OUR_FAULT = "A fault of ours; the log of the installation has the details."
 @shared_task(name="wake.incidents")
 def wake_incidents() -> int:
     """Hand each due incident to the queue of its next stage."""
-    return _hand_out(_due(_open_incidents()), conductor.next_stage, advance_incident)
+    return _hand_out(_open_incidents(), conductor.next_stage, advance_incident)
 
 
 @shared_task(name="wake.plans")
 def wake_plans() -> int:
     """Hand each due plan that was approved to the queue of its next step."""
-    return _hand_out(_due(_plans_at_work()), conductor.plan_stage, advance_plan)
+    return _hand_out(_plans_at_work(), conductor.plan_stage, advance_plan)
 
 
 @shared_task(name="work.advance_incident")
@@ -101,14 +101,9 @@ def _plans_at_work() -> QuerySet[Plan]:
     return Plan.objects.filter(state__in=[stage.state for stage in conductor.PLAN_STAGES])
 
 
-def _due(rows: QuerySet[Any]) -> list[Any]:
-    """Rows whose time has come and that nobody holds; only looked at, the task that takes one claims it."""
-    moment = now()
-    free = Q(lease_until__isnull=True) | Q(lease_until__lte=moment)
-    return list(rows.filter(free, due_at__lte=moment).order_by("due_at")[:BATCH])
-
-
-def _hand_out(rows: list[Any], stage_of: Callable[[Any], Any], task: Any) -> int:
+def _hand_out(waiting: QuerySet[Any], stage_of: Callable[[Any], Any], task: Any) -> int:
+    """Only look; the task that takes a row claims it."""
+    rows = due.look(waiting, limit=BATCH)
     for row in rows:
         stage = stage_of(row)
         queue = stage.queue if stage else "wake"

@@ -14,6 +14,7 @@ from pathlib import Path
 from playwright.sync_api import Browser, Page, sync_playwright
 
 SIZES = {"phone": (375, 812), "desktop": (1280, 900)}
+HIGHEST = {"phone": 2400, "desktop": 1400}
 THEMES = ("light", "dark")
 FLAGS = ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
          "--disable-component-update", "--disable-sync"]  # fmt: skip
@@ -45,9 +46,9 @@ def _linked(page: Page, start: str, wanted: dict[str, str]) -> Iterator[tuple[st
     page.goto(start)
     links = page.eval_on_selector_all("a[href]", "all => all.map(a => a.getAttribute('href'))")
     for name, pattern in wanted.items():
-        found = next((link for link in links if re.match(pattern, link)), None)
+        found = [link for link in links if re.match(pattern, link)]
         if found:
-            yield name, found
+            yield name, found[-1 if name == "receipt" else 0]  # the last one is the incident's
 
 
 def signed_in(browser: Browser, address: str, email: str, password: str, size: str, theme: str) -> Page:
@@ -67,6 +68,14 @@ def signed_in(browser: Browser, address: str, email: str, password: str, size: s
     return page
 
 
+def whole(page: Page, size: str) -> None:
+    """Make the window as high as the page, up to a limit: what sticks to its lower edge then covers little."""
+    width, height = SIZES[size]
+    page.set_viewport_size({"width": width, "height": height})
+    high = int(page.evaluate("document.documentElement.scrollHeight"))
+    page.set_viewport_size({"width": width, "height": min(max(high, height), HIGHEST[size])})
+
+
 def main() -> int:
     if len(sys.argv) < 4:
         print(__doc__, file=sys.stderr)
@@ -83,7 +92,8 @@ def main() -> int:
                 page = signed_in(browser, address, email, password, size, theme)
                 for name, path in list(pages(page, address)):
                     page.goto(address + path)
-                    page.screenshot(path=folder / f"{name}-{size}-{theme}.png", full_page=True)
+                    whole(page, size)
+                    page.screenshot(path=folder / f"{name}-{size}-{theme}.png")
                     print(f"{name}-{size}-{theme}")
                 page.context.close()
         browser.close()

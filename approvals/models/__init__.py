@@ -5,7 +5,7 @@ from __future__ import annotations
 from approvals.models.autonomy import AutonomyRule, LevelChange, Policy, Stop
 from approvals.models.ledger import Checkpoint, Leaf, LedgerHead, LedgerKey, Receipt
 from approvals.models.plans import Assertion, Draft, Plan, Run, Step, Verification
-from approvals.models.requests import Outcome, Request, Turn, Vote
+from approvals.models.requests import Outcome, Request, Turn, Vote, VoteReason
 
 __all__ = [
     "Assertion",
@@ -27,4 +27,5 @@ __all__ = [
     "Turn",
     "Verification",
     "Vote",
+    "VoteReason",
 ]

@@ -16,7 +16,9 @@ from incidents.models import Incident
 PLAN_STATES = (
     "draft", "would_do", "asking", "acting", "verifying", "verified", "failed", "rejected", "expired", "superseded",
 )  # fmt: skip
-LIVE_PLANS = ("draft", "would_do", "asking", "acting", "verifying")
+WAITING_PLANS = ("draft", "would_do", "asking")  # nobody has approved them
+CARRIED_OUT = ("acting", "verifying")
+LIVE_PLANS = WAITING_PLANS + CARRIED_OUT
 STEP_KINDS = ("change", "rerun", "hold", "message", "grant")
 STEP_STATES = ("proposed", "not_approved", "waiting", "acting", "done", "failed", "abandoned")
 RUN_STATES = ("claimed", "running", "succeeded", "failed", "cancelled")

@@ -66,13 +66,16 @@ class Turn(models.Model):
 
 
 class Vote(models.Model):
-    """What one person decided, over which digests, and why."""
+    """What one person decided, over which digests; the words of the reason stand in an erasable row of their own.
+
+    `reason_sha256`: SHA-256(salt || reason in UTF-8), hex; empty when no reason was given.
+    """
 
     request = models.ForeignKey(Request, models.PROTECT, related_name="votes")
     person = models.ForeignKey(settings.AUTH_USER_MODEL, models.PROTECT, related_name="votes")
     decision = models.CharField(max_length=20)
     steps = models.JSONField(default=list)
-    reason = models.TextField(blank=True)
+    reason_sha256 = models.CharField(max_length=64, blank=True)
     plan_digest = models.CharField(max_length=64)
     shown_digest = models.CharField(max_length=64)
     idempotency_key = models.CharField(max_length=100, unique=True)
@@ -82,8 +85,24 @@ class Vote(models.Model):
         constraints = [
             models.UniqueConstraint(fields=["request", "person"], name="approvals_one_vote"),  # guard: I1
             models.CheckConstraint(condition=Q(decision__in=["approve", "reject"]), name="approvals_known_decision"),
-            models.CheckConstraint(condition=~Q(decision="reject") | ~Q(reason=""), name="approvals_reject_has_reason"),
+            models.CheckConstraint(
+                condition=~Q(decision="reject") | ~Q(reason_sha256=""), name="approvals_reject_has_reason"
+            ),
         ]
+
+    @property
+    def reason(self) -> str:
+        """The words of the reason, "" when none was given, "reason erased" when its row is gone."""
+        said: VoteReason | None = getattr(self, "said", None)
+        return said.text if said is not None else "reason erased" if self.reason_sha256 else ""
+
+
+class VoteReason(models.Model):
+    """The words in which somebody gave a reason; may be deleted (erasure), never changed (D15)."""
+
+    vote = models.OneToOneField(Vote, models.PROTECT, primary_key=True, related_name="said")
+    salt = models.BinaryField(max_length=32)
+    text = models.TextField()
 
 
 class Outcome(models.Model):

@@ -4,11 +4,14 @@ from __future__ import annotations
 
 from uuid import UUID
 
+from django.db.models import F
+
 from approvals import actions, chain, shown
 from approvals.body import current_digest
 from approvals.deadlines import Deadline, deadline
 from approvals.models import Plan, Policy, Request
-from approvals.scope import domain_of, incident_of
+from approvals.models.plans import WAITING_PLANS
+from approvals.scope import domain_of, timeline_of
 from approvals.services import turns
 from approvals.services.alarms import alarm
 from approvals.services.autonomy import plan_level
@@ -39,9 +42,8 @@ def ask(plan_id: UUID, *, actor: Actor) -> Request:
             return _ask(lock(Plan.objects.all(), pk=plan_id), actor)
     except Nobody as error:
         plan = Plan.objects.get(pk=plan_id)
-        incident = incident_of(plan)
         facts = {"plan": plan.title, "reason": str(error)}
-        alarm(actor, actions.NOBODY_ELIGIBLE, plan, facts, correlation_id=incident.pk if incident else None)
+        alarm(actor, actions.NOBODY_ELIGIBLE, plan, facts, correlation_id=timeline_of(plan))
         raise
 
 
@@ -107,8 +109,9 @@ def _why_nobody(plan: Plan, policy: Policy) -> str:
 
 
 def _move_plan(plan: Plan) -> None:
+    """The plan waits for its request alone: nothing of it is due, and whoever holds it must not make it so."""
     moved = Plan.objects.filter(pk=plan.pk, state=plan.state, version=plan.version).update(
-        state="asking", version=plan.version + 1
+        state="asking", version=plan.version + 1, due_at=None, lease_until=None, lease_token=None
     )
     if not moved:
         raise Conflict("The plan has moved on; nothing was asked.")
@@ -116,7 +119,6 @@ def _move_plan(plan: Plan) -> None:
 
 
 def _record(request: Request, until: Deadline, actor: Actor) -> None:
-    incident = incident_of(request.plan)
     first = chain.people_of(request)[request.chain[0]["person"]]
     facts = {
         "approver": display_name(first.principal),
@@ -124,7 +126,7 @@ def _record(request: Request, until: Deadline, actor: Actor) -> None:
         "expires_at": f"{until.expires_at:%Y-%m-%d %H:%M:%S} UTC",
         "reason": until.reason,
     }
-    audit.record(actor, actions.REQUEST_ASKED, request, correlation_id=incident.pk if incident else None, facts=facts)
+    audit.record(actor, actions.REQUEST_ASKED, request, correlation_id=timeline_of(request.plan), facts=facts)
 
 
 def supersede(plan_id: UUID, reason: str, *, actor: Actor) -> bool:
@@ -135,22 +137,21 @@ def supersede(plan_id: UUID, reason: str, *, actor: Actor) -> bool:
     with transaction():
         request = Request.objects.filter(plan_id=plan_id, state="pending").first()
         if request is not None:  # request before plan: the order of every lock here
-            request = lock(Request.objects.all(), pk=request.pk)
+            lock(Request.objects.all(), pk=request.pk)
         plan = lock(Plan.objects.all(), pk=plan_id)
         moment = now()
-        waiting = Plan.objects.filter(pk=plan.pk, version=plan.version, state__in=("draft", "would_do", "asking"))
+        waiting = Plan.objects.filter(pk=plan.pk, version=plan.version, state__in=WAITING_PLANS)
         if not waiting.update(
             state="superseded", version=plan.version + 1, ended_at=moment, end_reason=reason[:500], due_at=None
         ):
             return False
-        if request is not None:
-            Request.objects.filter(pk=request.pk, state="pending").update(
-                state="superseded", version=request.version + 1, ended_at=moment, due_at=None
-            )
-        incident = incident_of(plan)
+        # also one that was asked while this waited for the plan's lock
+        Request.objects.filter(plan=plan, state="pending").update(
+            state="superseded", version=F("version") + 1, ended_at=moment, due_at=None
+        )
+        incident = timeline_of(plan)
         facts = {"plan": plan.title, "reason": reason}
-        correlation = incident.pk if incident else None
-        audit.record(actor, actions.REQUEST_SUPERSEDED, plan, correlation_id=correlation, facts=facts)
+        audit.record(actor, actions.REQUEST_SUPERSEDED, plan, correlation_id=incident, facts=facts)
         if incident is not None:
-            wake(incident.pk)
+            wake(incident)
     return True

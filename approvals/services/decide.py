@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from secrets import token_bytes
 from typing import Any
 from uuid import UUID
 
@@ -12,13 +13,14 @@ from django.db import IntegrityError
 
 from approvals import actions, ballot, chain, shown
 from approvals.body import current_digest
-from approvals.models import Outcome, Plan, Request, Step, Vote
-from approvals.scope import incident_of, is_dispatch
+from approvals.models import Outcome, Plan, Request, Step, Vote, VoteReason
+from approvals.scope import incident_of, is_dispatch, timeline_of
 from approvals.services.stop import stop_row_for_claim
 from catalog.models import Asset
 from catalog.reach import reach as draw_reach
 from foundation import audit
 from foundation.audit import Actor
+from foundation.canonical import sha256_hex
 from foundation.clock import DatabaseNow, now
 from foundation.errors import BadInput, Conflict, Gone, NotAllowed
 from foundation.failpoint import hit
@@ -29,6 +31,7 @@ from foundation.refusals import kept
 from incidents.services.wake import wake
 
 DECISIONS = ("approve", "reject")
+REJECTED = "rejected; the reason stands with the vote"  # words of people stay where they can be erased
 
 
 @dataclass(frozen=True)
@@ -67,10 +70,10 @@ def decide(
     posted = Ballot(person, decision, steps, reason.strip(), plan_digest, shown_digest, idempotency_key)
     readers = readers_now(request_id) if reach_now is None else reach_now
     request = Request.objects.filter(pk=request_id).select_related("plan").first()
-    incident = incident_of(request.plan) if request else None
+    about = timeline_of(request.plan) if request else None
     target = request or (Request._meta.label_lower, str(request_id))
     facts = {"decision": str(decision)[:20]}
-    refusals = kept(actor, actions.DECISION_REFUSED, target, facts, correlation_id=incident.pk if incident else None)
+    refusals = kept(actor, actions.DECISION_REFUSED, target, facts, correlation_id=about)
     with refusals, transaction():
         decided = _decide(request_id, posted, readers, actor)
         hit("decide.before_commit")
@@ -196,15 +199,20 @@ def _vote(request: Request, person: Person, posted: Ballot, approved: list[int],
     earlier = request.votes.filter(person=person).first()
     if earlier is not None:  # guard: I1
         raise Conflict(f"You decided on this request at {_said(earlier.at)}; a vote is final.")
+    salt = token_bytes(32)
+    committed = sha256_hex(salt + posted.reason.encode()) if posted.reason else ""
     try:
-        return Vote.objects.create(
-            request=request, person=person, decision=posted.decision, steps=approved, reason=posted.reason,
+        vote = Vote.objects.create(
+            request=request, person=person, decision=posted.decision, steps=approved, reason_sha256=committed,
             plan_digest=posted.plan_digest, shown_digest=posted.shown_digest, idempotency_key=posted.key, at=moment,
         )  # fmt: skip
     except IntegrityError as error:
         if "has not expired" in str(error):  # the trigger's own look at the clock
             raise Gone(f"Expired at {_said(request.expires_at)}; nothing was approved.") from None
         raise Conflict("This decision was being recorded at the same moment; nothing was recorded twice.") from None
+    if posted.reason:
+        VoteReason.objects.create(vote=vote, salt=salt, text=posted.reason)
+    return vote
 
 
 def _count(request: Request, plan: Plan, vote: Vote, actor: Actor) -> Outcome | Vote:
@@ -229,7 +237,12 @@ def _end(request: Request, plan: Plan, vote: Vote, steps: list[int], actor: Acto
     changes: dict[str, Any] = (
         {"state": "acting", "due_at": vote.at}
         if approved
-        else {"state": "rejected", "ended_at": vote.at, "end_reason": vote.reason[:500], "due_at": None}
+        else {
+            "state": "rejected",
+            "ended_at": vote.at,
+            "end_reason": REJECTED,
+            "due_at": None,
+        }
     )
     moved = Plan.objects.filter(pk=plan.pk, state="asking", version=plan.version).update(
         version=plan.version + 1, **changes
@@ -238,9 +251,9 @@ def _end(request: Request, plan: Plan, vote: Vote, steps: list[int], actor: Acto
         raise Conflict("The plan has moved on; nothing was recorded.")
     _move_steps(plan, steps, vote.at)
     _record(request, actions.PLAN_APPROVED if approved else actions.PLAN_REJECTED, vote, steps, actor)
-    incident = incident_of(plan)
+    incident = timeline_of(plan)
     if incident is not None:
-        wake(incident.pk)
+        wake(incident)
     return outcome
 
 
@@ -260,14 +273,13 @@ def _move_steps(plan: Plan, approved: list[int], moment: datetime) -> None:
 
 
 def _record(request: Request, action: str, vote: Vote, steps: list[int], actor: Actor, **more: int) -> None:
-    incident = incident_of(request.plan)
     facts: dict[str, str | int | None] = {
         "steps": ", ".join(map(str, steps)) or "none",
         "plan": request.plan.title,
         "reason": vote.reason or "no reason given",
         **more,
     }
-    audit.record(actor, action, request, correlation_id=incident.pk if incident else None, facts=facts)
+    audit.record(actor, action, request, correlation_id=timeline_of(request.plan), facts=facts)
 
 
 def _said(moment: datetime | None) -> str:

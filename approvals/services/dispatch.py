@@ -11,7 +11,7 @@ from django.db import IntegrityError
 from approvals import actions, shown
 from approvals.body import current_digest
 from approvals.models import Outcome, Run, Step
-from approvals.scope import domains_touched, incident_of
+from approvals.scope import domains_touched, incident_of, timeline_of
 from approvals.services import merges, runs, steps
 from approvals.services.autonomy import DEFAULT, effective_level
 from approvals.services.stop import stop_row_for_claim
@@ -49,7 +49,7 @@ def dispatch(step: Step, *, actor: Actor) -> bool:
             return steps.waits(row, reason, actor=actor)
         run = _claim(row, outcome, commit)
         facts: dict[str, str | int | None] = {"position": row.position, "commit": commit[:10]}
-        audit.record(actor, actions.RUN_CLAIMED, run, correlation_id=steps.correlation(row.plan), facts=facts)
+        audit.record(actor, actions.RUN_CLAIMED, run, correlation_id=timeline_of(row.plan), facts=facts)
     hit("dispatch.after_claim")
     return runs.start(run, actor=actor)
 

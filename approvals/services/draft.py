@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
 from uuid import UUID
 
 from approvals import actions
@@ -25,11 +24,8 @@ __all__ = ["NoPlan", "draft", "seal_body"]
 MARGIN_SECONDS = 30
 
 
-@dataclass(frozen=True)
 class NoPlan(Exception):
     """Why no plan is drafted, in one sentence."""
-
-    reason: str
 
 
 def draft(incident_id: UUID, *, actor: Actor) -> Plan | None:
@@ -48,7 +44,7 @@ def draft(incident_id: UUID, *, actor: Actor) -> Plan | None:
             raise NoPlan("no fix class knows this cause; a person has to write the change")
         return _write(case, fix, actor)
     except NoPlan as none:
-        _keep_reason(incident, none.reason, actor)
+        _keep_reason(incident, str(none), actor)
         return None
 
 
@@ -84,7 +80,9 @@ def _write(case: Case, fix: FixDraft, actor: Actor) -> Plan:
         "files": sorted(fix.after),
     }  # fmt: skip
     with transaction():
-        lock(Incident.objects.all(), pk=case.incident.pk)
+        row = lock(Incident.objects.all(), pk=case.incident.pk)
+        if row.state == "closed":
+            raise NoPlan("the incident was closed meanwhile")
         known = Draft.objects.filter(incident=case.incident).select_related("plan").first()
         if known is not None and known.plan is not None:
             return known.plan

@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from approvals import actions
 from approvals.models import Plan
+from approvals.models.plans import CARRIED_OUT
+from approvals.scope import timeline_of
 from approvals.services import receipts, steps
 from approvals.services.autonomy import after_failure
 from approvals.services.plan_receipt import plan_predicate
@@ -22,7 +24,7 @@ def to_verification(plan: Plan, *, actor: Actor) -> bool:
             state="verifying", version=row.version + 1, due_at=now()
         )
         if moved:
-            audit.record(actor, actions.PLAN_VERIFYING, row, correlation_id=steps.correlation(row))
+            audit.record(actor, actions.PLAN_VERIFYING, row, correlation_id=timeline_of(row))
     return bool(moved)
 
 
@@ -39,7 +41,7 @@ def end(plan: Plan, state: str, reason: str, *, actor: Actor) -> bool:
     """
     with transaction():
         row = lock(Plan.objects.select_related("undoes", "author"), pk=plan.pk)
-        if row.state not in ("acting", "verifying"):
+        if row.state not in CARRIED_OUT:
             return False
         for step in row.steps.filter(state__in=steps.OPEN):
             steps.end(step, "abandoned", {}, "the plan ended before it", actor=actor)
@@ -53,7 +55,7 @@ def end(plan: Plan, state: str, reason: str, *, actor: Actor) -> bool:
             due_at=None, lease_until=None, lease_token=None,
         )  # fmt: skip
         action = actions.PLAN_VERIFIED if state == "verified" else actions.PLAN_FAILED
-        incident = steps.correlation(row)
+        incident = timeline_of(row)
         audit.record(actor, action, row, correlation_id=incident, facts={"reason": reason})
         _lower(row, state, actor)
         if incident is not None:

@@ -3,11 +3,10 @@
 from __future__ import annotations
 
 from datetime import datetime, timedelta
-from uuid import UUID
 
 from approvals import actions, chain
 from approvals.models import Plan, Request
-from approvals.scope import incident_of, is_dispatch
+from approvals.scope import is_dispatch, timeline_of
 from approvals.services import turns
 from approvals.services.alarms import alarm
 from approvals.services.notices import tell
@@ -30,7 +29,7 @@ def sweep(limit: int = 50) -> int:
     """
     actor = Actor(system("escalation"), "timer")
     rows = due.claim(Request.objects.filter(state="pending"), limit=limit, lease=LEASE)
-    return sum(_one(row, actor) for row in rows)
+    return due.each(rows, lambda row: _one(row, actor))
 
 
 def _one(claimed: Request, actor: Actor) -> bool:
@@ -64,7 +63,7 @@ def _alarm(request: Request, moment: datetime, people: dict[int, Person], actor:
         if (why := chain.why_not(people[link["person"]], request.plan))
     ]
     facts = {"plan": request.plan.title, "reason": " and ".join(reasons) or "too few are named"}
-    opened = alarm(actor, actions.NOBODY_ELIGIBLE, request, facts, correlation_id=_incident(request))
+    opened = alarm(actor, actions.NOBODY_ELIGIBLE, request, facts, correlation_id=timeline_of(request.plan))
     if opened:
         tell(request, f"nobody:{moment.isoformat()}", {"alarm": facts["reason"]})
     return opened
@@ -83,13 +82,8 @@ def _expire(request: Request, moment: datetime, actor: Actor) -> bool:
     )
     where = tell(request, "expired", {"expired_at": request.expires_at.isoformat()})
     facts = {"plan": plan.title, "expires_at": f"{request.expires_at:%Y-%m-%d %H:%M:%S} UTC", "where": where}
-    audit.record(actor, actions.REQUEST_EXPIRED, request, correlation_id=_incident(request), facts=facts)
-    incident = _incident(request)
+    audit.record(actor, actions.REQUEST_EXPIRED, request, correlation_id=timeline_of(request.plan), facts=facts)
+    incident = timeline_of(request.plan)
     if incident is not None:
         wake(incident)
     return True
-
-
-def _incident(request: Request) -> UUID | None:
-    incident = incident_of(request.plan)
-    return incident.pk if incident else None

@@ -7,6 +7,7 @@ from datetime import timedelta
 
 from approvals import actions
 from approvals.models import Plan, Step
+from approvals.scope import timeline_of
 from approvals.services import steps
 from approvals.services.autonomy import require_person
 from catalog.code_hosts import local_git
@@ -55,7 +56,7 @@ def merged(step_id: int, *, person: Person, actor: Actor) -> bool:
     if step is None:
         raise NotFound("There is no such change.")
     refused = {"position": str(step.position)}
-    with kept(actor, actions.MERGE_REFUSED, step, refused, correlation_id=steps.correlation(step.plan)):
+    with kept(actor, actions.MERGE_REFUSED, step, refused, correlation_id=timeline_of(step.plan)):
         require_person(person, actor)
         if step.person_id != person.pk:
             raise NotAllowed("This step belongs to somebody else; only its owner says that it is merged.")

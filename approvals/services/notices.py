@@ -5,22 +5,19 @@ from __future__ import annotations
 from typing import Any
 
 from approvals.models import Request
-from approvals.scope import incident_of
+from approvals.scope import timeline_of
 from foundation import outbox
-from incidents.alerts import channels
-
-KEPT_HERE = "kept here, no channel configured"
+from incidents.alerts import KEPT_HERE, channels
 
 
 def tell(request: Request, event: str, body: dict[str, Any]) -> str:
     """Put one message about `request` into every channel, once per `event`; returns where it went, in words."""
-    incident = incident_of(request.plan)
     for channel in channels():
         outbox.put(
             event=f"request:{request.pk}:{event}",
             destination=channel,
             purpose="approval",
             body={"request": str(request.pk), "plan": str(request.plan_id), **body},
-            correlation_id=incident.pk if incident else None,
+            correlation_id=timeline_of(request.plan),
         )
     return ", ".join(f"told on {channel}" for channel in channels()) or KEPT_HERE

@@ -43,7 +43,7 @@ def _decision(request: Request) -> dict[str, Any]:
                 "principal": str(vote.person.principal_id),
                 "decision": vote.decision,
                 "steps": vote.steps,
-                "reason_sha256": sha256_hex(vote.reason.encode()),
+                "reason_sha256": vote.reason_sha256,
                 "at": timestamp(vote.at),
             }
             for vote in request.votes.order_by("at").select_related("person")

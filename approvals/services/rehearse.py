@@ -15,7 +15,7 @@ from approvals.models import Assertion, Plan
 from approvals.runners import registry
 from approvals.runners.base import RunnerConfig, RunState
 from approvals.runners.dbt_local import target_folder
-from approvals.services import steps
+from approvals.scope import timeline_of
 from approvals.services.rehearsal_stage import TARGET, NotRehearsed, Stage, clear, prepare
 from catalog.selectors import dbt_node, relation
 from catalog.sources import manifest, run_results
@@ -131,7 +131,10 @@ def _answers(stage: Stage, built: RunState, asked: list[Assertion]) -> dict[str,
         predicted.append(
             {"assertion": one.sentence, "observed": answer.observed, "passed": answer.passed, "reason": answer.reason}
         )
-    broken = next((one for one in predicted if not one["passed"]), None)
+    broken = next((one for one in predicted if one["passed"] is False), None)
+    untold = next((one for one in predicted if one["passed"] is None), None)
+    if built.state == "succeeded" and broken is None and untold is not None:
+        raise NotRehearsed(f"on the copy nobody could tell whether {untold['assertion']}: {untold['reason']}")
     return {
         "state": "rehearsed" if built.state == "succeeded" and broken is None else "contradicted",
         "reason": _why(built, broken),
@@ -167,4 +170,4 @@ def _keep(plan: Plan, outcome: dict[str, Any], actor: Actor) -> None:
         if not Plan.objects.filter(pk=row.pk, rehearsal__isnull=True, state="draft").update(rehearsal=outcome):
             return
         facts = {"state": outcome["state"], "reason": f": {outcome['reason']}" if outcome["reason"] else ""}
-        audit.record(actor, actions.PLAN_REHEARSED, row, correlation_id=steps.correlation(row), facts=facts)
+        audit.record(actor, actions.PLAN_REHEARSED, row, correlation_id=timeline_of(row), facts=facts)

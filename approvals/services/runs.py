@@ -14,6 +14,7 @@ from approvals.models import Run, Step
 from approvals.runners import registry
 from approvals.runners.base import Runner, RunnerConfig, RunState
 from approvals.runners.dbt_local import target_folder
+from approvals.scope import timeline_of
 from approvals.services import steps
 from approvals.services.disk import writing
 from approvals.services.stop import stop_row_for_claim
@@ -43,6 +44,7 @@ def start(run: Run, *, actor: Actor) -> bool:
     runner = registry.make(run.runner, RunnerConfig(Path(settings.SPELLBOOK_DBT), _environment(connection)))
     with transaction():
         if stop_row_for_claim().active:  # guard: I10
+            Run.objects.filter(pk=run.pk).update(due_at=None)  # the stop made it due to be ended; nothing lives
             return False
     runner.start(run_folder(run), spec)
     hit("dispatch.after_start")
@@ -74,7 +76,7 @@ def _started(run: Run, actor: Actor) -> bool:
         moved = Run.objects.filter(pk=row.pk, state="claimed").update(state="running", started_at=now())
         if moved:
             facts: dict[str, str | int | None] = {"position": run.step.position}
-            correlation = steps.correlation(run.step.plan)
+            correlation = timeline_of(run.step.plan)
             audit.record(actor, actions.RUN_STARTED, row, correlation_id=correlation, facts=facts)
     return bool(moved)
 
@@ -147,7 +149,7 @@ def _ended(run: Run, found: RunState, actor: Actor) -> bool:
         )  # fmt: skip
         if ended:
             told = {"state": state, "exit_code": found.exit_code, "last_line": found.last_line[:200] or "no output"}
-            correlation = steps.correlation(run.step.plan)
+            correlation = timeline_of(run.step.plan)
             audit.record(actor, actions.RUN_ENDED, row, correlation_id=correlation, facts=told)
         return steps.end(step, "done" if state == "succeeded" else "failed", facts, said, actor=actor)
 
@@ -168,10 +170,12 @@ def _announce(run: Run, found: RunState, actor: Actor) -> Build:
     """The run is a build like any other: its artifacts go the same way as those of an orchestrator."""
     connection = connections.get(str(run.step.params["connection"]))
     reader = read_connection(connection.namespace)
+    moment = now()  # the run tells its times by the clock of its machine, which may be ahead of the database's
+    began, ended = (min(at, moment) if at else None for at in (found.started_at, found.ended_at))
     files = {name: target_folder(run_folder(run)) / f"{name}.json" for name in ARTIFACTS}
     build, _ = builds.announce(
         key=f"run-{run.pk}", kind="dbt", producer="spellbook", status="succeeded", actor=actor,
-        started_at=found.started_at, ended_at=found.ended_at, commit=run.commit,
+        started_at=began, ended_at=ended, commit=run.commit,
         repository=str(connection.params["repository"]), connection=reader.name if reader else "",
         artifacts={name: file.read_bytes() for name, file in files.items() if file.is_file()},
     )  # fmt: skip

@@ -4,11 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from typing import Any
-from uuid import UUID
 
 from approvals import actions
-from approvals.models import Plan, Step
-from approvals.scope import incident_of
+from approvals.models import Step
+from approvals.scope import timeline_of
 from approvals.services import receipts
 from foundation import audit
 from foundation.audit import Actor
@@ -38,7 +37,7 @@ def end(step: Step, state: str, facts: Mapping[str, str | int | None], said: str
             state=state, facts={**row.facts, **facts}, ended_at=moment, due_at=None
         )
         told: dict[str, str | int | None] = {"position": row.position, "said": said}
-        audit.record(actor, ENDS[state], row, correlation_id=correlation(row.plan), facts=told)
+        audit.record(actor, ENDS[state], row, correlation_id=timeline_of(row.plan), facts=told)
     return True
 
 
@@ -49,19 +48,13 @@ def waits(step: Step, reason: str, *, actor: Actor) -> bool:
         if row.state == "waiting" and row.facts.get("waits") != reason:
             Step.objects.filter(pk=row.pk, state="waiting").update(facts={**row.facts, "waits": reason})
             told: dict[str, str | int | None] = {"position": row.position, "said": reason}
-            audit.record(actor, actions.STEP_WAITS, row, correlation_id=correlation(row.plan), facts=told)
+            audit.record(actor, actions.STEP_WAITS, row, correlation_id=timeline_of(row.plan), facts=told)
     return False
 
 
 def subject(step: Step) -> str:
     """What the receipt of a step is filed under."""
     return f"step/{step.plan_id}/{step.position}"
-
-
-def correlation(plan: Plan) -> UUID | None:
-    """The incident on whose timeline whatever concerns a plan stands; that of the undone plan for an undo."""
-    incident = incident_of(plan)
-    return incident.pk if incident else None
 
 
 def _predicate(row: Step, state: str, facts: Mapping[str, str | int | None], actor: Actor) -> dict[str, Any]:

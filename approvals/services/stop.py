@@ -93,6 +93,8 @@ def _turn(active: bool, person: Person, reason: str) -> tuple[datetime | None, d
 
 
 def _thaw(since: datetime, moment: datetime, actor: Actor) -> tuple[int, int]:
+    """Give frozen requests their time back; those whose time was over before the stop are due, to expire (I5)."""
+    Request.objects.filter(state="pending", expires_at__lte=since).update(due_at=moment)
     moved = superseded = 0
     for row in Request.objects.filter(state="pending", expires_at__gt=since).order_by("pk"):
         request = lock(Request.objects.select_related("plan"), pk=row.pk)

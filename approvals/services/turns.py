@@ -7,7 +7,7 @@ from datetime import datetime
 from approvals import actions, chain
 from approvals.chain import Link
 from approvals.models import Request, Turn
-from approvals.scope import incident_of
+from approvals.scope import timeline_of
 from approvals.services.notices import tell
 from foundation import audit
 from foundation.audit import Actor
@@ -30,5 +30,4 @@ def _begin(request: Request, link: Link, moment: datetime, person: Person, actor
     )  # UNIQUE(request, position) keeps the notice single
     where = tell(request, f"turn:{link['position']}", {"person": str(person.principal_id)})
     facts = {"person": display_name(person.principal), "plan": request.plan.title, "where": where}
-    incident = incident_of(request.plan)
-    audit.record(actor, actions.TURN_STARTED, request, correlation_id=incident.pk if incident else None, facts=facts)
+    audit.record(actor, actions.TURN_STARTED, request, correlation_id=timeline_of(request.plan), facts=facts)

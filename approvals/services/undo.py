@@ -8,8 +8,8 @@ from approvals import actions
 from approvals.fixes.base import Claimed
 from approvals.models import Plan, Step
 from approvals.models.plans import LIVE_PLANS
-from approvals.scope import domain_of, incident_of
-from approvals.services import ask, rehearse, steps
+from approvals.scope import domain_of, incident_of, timeline_of
+from approvals.services import ask, rehearse
 from approvals.services.drafting import add_assertions, add_change, add_message, add_rerun, seal_body
 from catalog.code_hosts import local_git
 from catalog.models import Asset, Build
@@ -36,7 +36,7 @@ def draft_undo(plan_id: UUID, *, actor: Actor) -> Plan:
     plan = Plan.objects.filter(pk=plan_id).select_related("undoes").first()
     if plan is None:
         raise NotFound("There is no such plan.")
-    correlation = steps.correlation(plan)
+    correlation = timeline_of(plan)
     with kept(actor, actions.UNDO_REFUSED, plan, {}, correlation_id=correlation):
         change = _undoable(plan)
         params, owner = _reverse(change), _owner(change)
@@ -50,17 +50,16 @@ def draft_undo(plan_id: UUID, *, actor: Actor) -> Plan:
 def prepare(plan_id: UUID, *, actor: Actor) -> bool:
     """The next thing that a drafted undo needs: its rehearsal, then the request; True when something changed.
 
-    After the request, or when the rehearsal contradicts the undo, nothing is due any more until somebody decides; the
-    lease is given back here, so that the look that called this does not make the plan due again.
+    After the request, or when the rehearsal contradicts the undo, nothing is due any more; a contradicted undo gives
+    its lease back here, so that the look that called this does not make the plan due again.
     """
     plan = Plan.objects.get(pk=plan_id)
     if plan.rehearsal is None:
         return rehearse.rehearse(plan_id, actor=actor) is not None
     if plan.rehearsal.get("state") != "contradicted":
         ask.ask(plan_id, actor=actor)
-    Plan.objects.filter(pk=plan_id, state__in=("draft", "asking")).update(
-        due_at=None, lease_until=None, lease_token=None
-    )
+    else:
+        Plan.objects.filter(pk=plan_id, state="draft").update(due_at=None, lease_until=None, lease_token=None)
     return False
 
 
@@ -147,5 +146,5 @@ def _write(
             add_message(undo, message.person, f"Take back: {message.title}", text)
     add_assertions(undo, claimed)
     seal_body(undo)
-    audit.record(actor, actions.UNDO_DRAFTED, undo, correlation_id=steps.correlation(plan), facts={"title": plan.title})
+    audit.record(actor, actions.UNDO_DRAFTED, undo, correlation_id=timeline_of(plan), facts={"title": plan.title})
     return undo

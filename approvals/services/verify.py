@@ -7,7 +7,8 @@ from uuid import UUID
 from approvals import actions
 from approvals.assertions import Answer, ask_warehouse
 from approvals.models import Assertion, Plan, Run, Verification
-from approvals.services import ending, steps
+from approvals.scope import timeline_of
+from approvals.services import ending
 from catalog.code_hosts import local_git
 from catalog.models import Build
 from catalog.warehouse_access import open_for
@@ -68,7 +69,7 @@ def _keep(assertion: Assertion, build: Build, answer: Answer, actor: Actor) -> N
                 "verdict": "holds" if answer.passed else "does not hold",
                 "observed": ", ".join(f"{name} = {count}" for name, count in answer.observed.items()),
             }
-            correlation = steps.correlation(assertion.plan)
+            correlation = timeline_of(assertion.plan)
             audit.record(actor, actions.ASSERTION_CHECKED, row, correlation_id=correlation, facts=facts)
 
 

@@ -6,7 +6,7 @@ from uuid import UUID
 
 from approvals import actions
 from approvals.models import Plan
-from approvals.services import steps
+from approvals.scope import timeline_of
 from foundation import audit
 from foundation.audit import Actor
 from foundation.locks import lock, transaction
@@ -20,5 +20,5 @@ def keep(plan_id: UUID, *, actor: Actor) -> bool:
             state="would_do", version=row.version + 1
         )
         if moved:
-            audit.record(actor, actions.PLAN_WOULD_DO, row, correlation_id=steps.correlation(row))
+            audit.record(actor, actions.PLAN_WOULD_DO, row, correlation_id=timeline_of(row))
     return bool(moved)

@@ -51,7 +51,7 @@ def why_nulls_vanish(predicate_sql: str, dialect: str) -> Explanation | None:
     names = [column.sql(dialect=dialect or None) for column in columns]
     text = tree.sql(dialect=dialect or None)
     sentence = (
-        f"`{text}` is not TRUE but NULL where {' or '.join(names)} is NULL, and WHERE keeps only rows where it is TRUE."
+        f"({text}) is not TRUE but NULL where {' or '.join(names)} is NULL, and WHERE keeps only rows where it is TRUE."
     )
     if _not_in_query(tree):
         sentence += " It is NULL for every row as soon as the subquery returns one NULL."

@@ -70,7 +70,7 @@ def announce(
         "commit": commit, "repository": repository, "connection": connection, "project": project,
         "facts": facts_of(facts or {}, outputs),
     }  # fmt: skip
-    check(key, fields)
+    check(key, fields, clock.now())
     check_files(given)
     if "manifest" in given or connection:
         permit(actor, _namespace(connection) or "a namespace that no connection declares")

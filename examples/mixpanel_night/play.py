@@ -58,7 +58,7 @@ class Night:
         """Sign in as one of the people."""
         return self.site.sign_in(email, self.sign_ins[email])
 
-    def build(self, key: str, *, good: bool) -> str:
+    def build(self, key: str) -> str:
         """Run dbt as the nightly job does, announce the build with its artifacts, record its row count."""
         started = datetime.now(UTC)
         target = self.estate / key
@@ -71,7 +71,8 @@ class Night:
         count = rows_of_table(self.duck)
         recorded = self.site.record(TABLE, "row_count", count, build=key)
         self.site.wait(f"the build {key}", lambda: self.site.api("GET", f"/builds/{key}")["measured"])
-        return f"{count:,} rows: {recorded['verdict']} ({recorded['low']} to {recorded['high']})"
+        low, high = float(recorded["low"]), float(recorded["high"])
+        return f"{count:,} rows: {recorded['verdict']} (band {low:,.0f} to {high:,.0f})"
 
     def incident(self) -> dict[str, Any]:
         """The incident of the night as the API tells it."""
@@ -89,6 +90,11 @@ def dbt(night: Night, verb: str, target: Path) -> None:
     )  # fmt: skip
     if done.returncode:
         raise SystemExit(f"dbt {verb} failed: {(done.stdout + done.stderr).strip()[-800:]}")
+
+
+def minute(moment: str | None) -> str:
+    """A moment of the API as the pages write it."""
+    return f"{datetime.fromisoformat(moment):%-d %b %H:%M} UTC" if moment else "not known"
 
 
 def rows_of_table(duck: Path) -> int:
@@ -148,14 +154,14 @@ def stage_good(night: Night) -> None:
         for line in history.nights(night.rows, datetime.now(history.ZONE).date())
     ]
     night.site.api("POST", "/values", json={"values": values})
-    said = night.build("tonight-good", good=True)
+    said = night.build("tonight-good")
     first = play_sync(night, "sync-first", announce=False)
     night.say("1 good", f"real dbt build, {said}; the sync's copy has {first['rows_inserted']:,} rows", "/catalog")
 
 
 def stage_bad(night: Night) -> None:
     repo.merge_bad_change(night.repo)
-    said = night.build("tonight-bad", good=False)
+    said = night.build("tonight-bad")
     night.say("2 bad", f"a change was merged, the next build is green, {said}")
 
 
@@ -163,7 +169,7 @@ def stage_incident(night: Night) -> None:
     told = night.site.wait("the incident", lambda: (one := found(night)) and one["told"] and one)
     night.say(
         "3 incident",
-        f"INC-{told['number']} {told['severity']}; next read {told['next_read']}; "
+        f"INC-{told['number']} {told['severity']}; next read {minute(told['next_read'])}; "
         f"holds: {', '.join(hold['reader'] + ' ' + hold['state'] for hold in told['holds'])}",
         f"/incidents/{told['number']}",
     )
@@ -202,7 +208,7 @@ def stage_request(night: Night, plan: dict[str, Any]) -> None:
     )
     night.say(
         "6 request",
-        f"asked before {plan['request']['expires_at']}; meanwhile nobody held the sync: "
+        f"to be decided before {minute(plan['request']['expires_at'])}; meanwhile the sync ran: "
         f"{done['rows_removed']:,} rows removed, damage done at {damage[0]['reader']}",
         page,
     )
@@ -309,7 +315,7 @@ def verify_changed(night: Night, bundle: Path, keys: list[str]) -> str:
     )  # fmt: skip
     if done.returncode != 1:
         raise SystemExit("A bundle with one changed byte was accepted.")
-    return f"one byte changed is refused: {done.stderr.strip()}"
+    return f"one byte changed is refused: {done.stderr.strip().removeprefix('CommandError: ')}"
 
 
 def play_sync(night: Night, key: str, *, announce: bool) -> dict[str, Any]:
@@ -367,6 +373,7 @@ def play(night: Night) -> None:
 def main() -> int:
     """EXIT=1 ends what it started, MANUAL=1 waits for your decision, ROWS makes it small, PORT moves the site."""
     sys.stdout.reconfigure(line_buffering=True)  # type: ignore[union-attr]
+    signal.signal(signal.SIGTERM, lambda number, frame: sys.exit(128 + number))  # the site is ended on the way out
     night = Night(asked_rows(None), int(os.environ.get("PORT") or 8000), os.environ.get("MANUAL") == "1")
     shutil.rmtree(night.data, ignore_errors=True)
     prepare(night)

@@ -56,6 +56,12 @@ def settle(incident_id: UUID, *, actor: Actor) -> int:
     return sum(_settle(pk, actor) for pk in open_rows.values_list("pk", flat=True))
 
 
+def overdue(incident_id: UUID) -> bool:
+    """Whether a reader without runs of its own has read by now and its damage still says pending."""
+    passed = Damage.objects.filter(incident=incident_id, state="pending", expected_at__lte=now())
+    return passed.exclude(consumer__consumer__sync__isnull=False).exists()
+
+
 def _settle(damage_id: int, actor: Actor) -> bool:
     with transaction():
         related = ("incident__first_bad_build", "consumer", "repaired_by")
@@ -181,7 +187,7 @@ def _total(runs: Sequence[Build], name: str) -> int | None:
 
 def _fact(run: Build, name: str) -> int | None:
     value: Any = run.facts.get(name)
-    return value if isinstance(value, int) and not isinstance(value, bool) else None
+    return value if isinstance(value, int) and not isinstance(value, bool) and value >= 0 else None
 
 
 def _said(rows: int | None) -> str:

@@ -6,10 +6,9 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
-from foundation import audit
+from foundation import audit, due
 from foundation.audit import Actor
 from foundation.clock import now
-from foundation.due import claim
 from foundation.errors import BadInput, Conflict, NotAllowed, NotFound
 from foundation.locks import lock, transaction
 from foundation.models import Person
@@ -75,8 +74,13 @@ def answer(hold_id: int, state: str, text: str, *, person: Person, actor: Actor)
 
 def sweep(limit: int, *, actor: Actor) -> int:
     """Mark the holds that nobody answered before the last useful minute; each is marked once."""
-    due = claim(Hold.objects.filter(state__in=WAITING), limit=limit, lease=timedelta(seconds=30))
-    return sum(_mark_too_late(hold, actor) for hold in due)
+    rows = due.claim(Hold.objects.filter(state__in=WAITING), limit=limit, lease=timedelta(seconds=30))
+    return due.each(rows, lambda hold: _mark_too_late(hold, actor))
+
+
+def rest(incident: Incident) -> None:
+    """Nobody is late any more with an answer to a closed incident; call it in the transaction that closes it."""
+    Hold.objects.filter(incident=incident, state__in=WAITING).update(due_at=None, lease_until=None, lease_token=None)
 
 
 def _permit(hold: Hold, person: Person) -> None:

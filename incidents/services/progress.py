@@ -19,13 +19,11 @@ from foundation.locks import lock, transaction
 from foundation.models import Person
 from foundation.refusals import kept
 from incidents import actions
-from incidents.alerts import channels
+from incidents.alerts import channels, where
 from incidents.models import Damage, Incident
 from incidents.models.incidents import RESOLUTIONS
 from incidents.services import damage, holds
 from incidents.severity import severity_of
-
-KEPT_HERE = "kept here, no channel configured"
 
 
 def see_reach(incident_id: UUID, *, actor: Actor) -> bool:
@@ -57,7 +55,7 @@ def see_reach(incident_id: UUID, *, actor: Actor) -> bool:
         facts = {
             "total": reach["total"],
             "consumers": len(reach["consumers"]),
-            "next_read": reach["next_read"] or "not known",
+            "next_read": f"{first:%Y-%m-%d %H:%M} UTC" if (first := _time(reach["next_read"])) else "not known",
             "severity": severity,
             "reason": reason,
         }
@@ -79,7 +77,7 @@ def tell(incident_id: UUID, *, actor: Actor) -> bool:
             body = {"incident": str(row), "id": str(row.pk), "severity": row.severity}
             event = f"incident.opened:{row.pk}"
             outbox.put(event=event, destination=channel, purpose="alert", body=body, correlation_id=row.pk)
-        facts = {"where": ", ".join(channels()) or KEPT_HERE}
+        facts = {"where": where()}
         audit.record(actor, actions.INCIDENT_TOLD, row, correlation_id=row.pk, facts=facts)
         for consumer in row.reach["consumers"]:
             if consumer["mode"]:
@@ -104,7 +102,10 @@ def acknowledge(incident_id: UUID, *, person: Person, actor: Actor) -> None:
 
 
 def close(incident_id: UUID, resolution: str, *, reason: str, actor: Actor) -> bool:
-    """End an incident; its receipt row must stand before (a trigger holds that). False when it was closed before."""
+    """End an incident; its receipt row must stand before (a trigger holds that). False when it was closed before.
+
+    The lease goes too, so that whoever holds the incident does not make it due again.
+    """
     if not reason.strip():
         raise BadInput("An incident is closed with a reason; none was given.")
     if not resolution or resolution not in RESOLUTIONS:
@@ -112,10 +113,12 @@ def close(incident_id: UUID, resolution: str, *, reason: str, actor: Actor) -> b
     with transaction():
         row = lock(Incident.objects.all(), pk=incident_id)
         closed = _live(row).update(
-            state="closed", resolution=resolution, closed_at=now(), version=row.version + 1, due_at=None
-        )
+            state="closed", resolution=resolution, closed_at=now(), version=row.version + 1,
+            due_at=None, lease_until=None, lease_token=None,
+        )  # fmt: skip
         if not closed:
             return False
+        holds.rest(row)
         facts = {"resolution": resolution.replace("_", " "), "reason": reason}
         audit.record(actor, actions.INCIDENT_CLOSED, row, correlation_id=row.pk, facts=facts)
     return True

@@ -51,6 +51,9 @@ def announce_build(
 ) -> Status[Announced]:
     """Keep a build with its artifacts; it is processed afterwards. `outputs` and `facts` are JSON texts."""
     files = {"manifest": manifest, "run_results": run_results, "catalog": catalog}
+    text = next((name for name in files if name in request.POST), None)
+    if text is not None:
+        raise BadInput(f"The {text} is sent as text; send it as a file.")
     build, created = announce(
         actor=request.auth,  # type: ignore[attr-defined]
         artifacts={kind: _read(kind, file) for kind, file in files.items() if file is not None},
@@ -64,7 +67,7 @@ def announce_build(
 @router.get("/builds/{path:key}", auth=Scope("build:read"))
 def read_build(request: HttpRequest, key: str) -> dict[str, object]:
     """What became of an announced build."""
-    build = Build.objects.select_related("review").filter(key=key).first()
+    build = Build.objects.select_related("review").filter(key=key).first() if key.isprintable() else None
     if build is None:
         raise NotFound(f"No build has the key {key[:80]!r}.")
     review = getattr(build, "review", None)

@@ -8,6 +8,7 @@ from django.http import HttpRequest
 from ninja import Router
 
 from approvals.models import Plan, Receipt, Request, Run
+from approvals.selectors import plan_for
 from foundation.canonical import timestamp
 from foundation.errors import BadInput, NotFound
 from incidents.models import Incident
@@ -35,7 +36,7 @@ def read_incident(request: HttpRequest, number: int) -> dict[str, Any]:
     if row is None:
         raise NotFound(f"There is no incident {number}.")
     cause = getattr(row, "cause", None)
-    plan = Plan.objects.filter(incident=row, undoes__isnull=True).order_by("-revision").first()
+    plan = plan_for(row)
     draft = getattr(row, "draft", None)
     return _head(row) | {
         "reached": row.reached_at is not None,

@@ -9,12 +9,10 @@ from django.http import HttpRequest
 from ninja import Router, Schema
 from pydantic import Field
 
-from catalog.selectors import find_asset
 from foundation.audit import Actor
 from foundation.errors import BadInput, SpellbookError, Unavailable
-from incidents.services.record import record
 from spellbook.api.auth import Scope
-from spellbook.judging import is_judged, said
+from spellbook.judging import record_named
 from spellbook.sentences import sentence
 
 router = Router()
@@ -56,10 +54,7 @@ def record_values(request: HttpRequest, body: ValuesIn) -> dict[str, object]:
 
 def keep(one: ValueIn, actor: Actor) -> dict[str, object]:
     """Record one value under the level of its domain: at L0 it is kept and not judged (D13)."""
-    asset = find_asset(one.asset)
-    return said(
-        record(asset, one.metric, one.value, actor=actor, at=one.at, build_key=one.build, judged=is_judged(asset))
-    )
+    return record_named(one.asset, one.metric, one.value, actor=actor, at=one.at, build=one.build)
 
 
 def _single(body: ValuesIn) -> ValueIn:

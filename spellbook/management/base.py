@@ -40,7 +40,7 @@ class Command(BaseCommand):
 
     def text(self, answer: Answer) -> str:
         """The answer for people; one `name: value` line each unless a command says it better."""
-        return "\n".join(f"{name}: {value}" for name, value in answer.items())
+        return "\n".join(f"{name}: {_said(value)}" for name, value in answer.items())
 
     def handle(self, *args: Any, **options: Any) -> None:
         self.say(refused_in_words(lambda: self.run(actor_of(options["acting"]), **options)), options["format"])
@@ -49,6 +49,15 @@ class Command(BaseCommand):
         """Write the answer to standard output, as JSON or as text."""
         as_json = asked == "json"
         self.stdout.write(json.dumps(answer, sort_keys=True, default=str) if as_json else self.text(answer))
+
+
+def _said(value: object) -> str:
+    """A value for people: a list in one line, names with values one a line, nothing as "none"."""
+    if isinstance(value, dict) and value:
+        return "".join(f"\n  {name}: {_said(one)}" for name, one in value.items())
+    if isinstance(value, (list, tuple)) and value and not any(isinstance(one, (dict, list, tuple)) for one in value):
+        return ", ".join(map(_said, value))
+    return "none" if value is None or value in ({}, [], ()) else str(value)
 
 
 def shared_arguments(parser: ArgumentParser, *, default: Any = None) -> None:

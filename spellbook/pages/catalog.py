@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from django.db.models import Count, Exists, Max, OuterRef
+from django.db.models import Count, Exists, Max, OuterRef, Q
 from django.http import HttpResponse
 from django.shortcuts import render
 
@@ -23,7 +23,7 @@ def catalog(request: AuthenticatedRequest) -> HttpResponse:
     live = Incident.objects.exclude(state="closed").filter(asset=OuterRef("pk"))
     rows = found.select_related("domain").annotate(
         last_build=Max("outputs__build__announced_at"),
-        feeds=Count("edges_out__to_asset", distinct=True),
+        feeds=Count("edges_out__to_asset", filter=Q(edges_out__removed_in__isnull=True), distinct=True),
         flagged=Exists(live),
     )
     context = {"q": text, "total": total, "assets": rows.order_by("name")[:MOST], "most": MOST}

@@ -18,7 +18,7 @@ from django_htmx.middleware import HtmxDetails
 
 from approvals import selectors as approvals
 from foundation.audit import Actor
-from foundation.errors import SpellbookError
+from foundation.errors import BadInput, SpellbookError
 from foundation.models import Person
 from spellbook.pages.sight import Sight
 
@@ -52,6 +52,7 @@ def page(*methods: str) -> Callable[[View], View]:
                 return HttpResponseNotAllowed(allowed)
             mine = cast(AuthenticatedRequest, request)
             try:
+                _refuse_null(mine)
                 return view(mine, *args, **kwargs)
             except SpellbookError as error:
                 return refused(mine, error)
@@ -59,6 +60,13 @@ def page(*methods: str) -> Callable[[View], View]:
         return answer
 
     return decorate
+
+
+def _refuse_null(request: HttpRequest) -> None:
+    """No database stores a null character in a text alike, so none is taken from a form or an address."""
+    fields = [*request.GET.lists(), *request.POST.lists()]
+    if any("\0" in text for name, texts in fields for text in (name, *texts)):
+        raise BadInput("What was sent holds a null character. Nothing was recorded.")
 
 
 def _way_back(request: HttpRequest) -> str:

@@ -9,11 +9,11 @@ from django.http import HttpResponse
 from approvals import selectors as approvals
 from approvals.models import Step
 from incidents.models import Hold, Result, Value
+from incidents.services.holds import WAITING
 from spellbook.pages.frame import AuthenticatedRequest, page, show
 from spellbook.pages.sight import Sight
 
 SEAL_LIMIT = timedelta(minutes=5)
-WAITING_HOLDS = ("asked", "acknowledged")
 
 
 @page("GET")
@@ -21,10 +21,10 @@ def home(request: AuthenticatedRequest) -> HttpResponse:
     """The first page after signing in."""
     person, stop = request.user, approvals.stop()
     unsealed = approvals.oldest_unsealed_age()
-    holds = Hold.objects.filter(operator=person, state__in=WAITING_HOLDS).select_related("consumer", "incident")
+    holds = Hold.objects.filter(operator=person, state__in=WAITING).exclude(incident__state="closed")
     context = {
         "requests": approvals.open_requests_for(person),
-        "holds": holds.order_by("needed_by"),
+        "holds": holds.select_related("consumer", "incident").order_by("needed_by"),
         "steps": Step.objects.filter(person=person, actor="owner", state="waiting", plan__state="acting"),
         "incidents": Sight(person).incidents().exclude(state="closed").order_by("-opened_at")[:50],
         "unsealed_seconds": None if unsealed is None else max(0, int(unsealed.total_seconds())),

@@ -14,7 +14,7 @@ from catalog.selectors import ancestors
 from foundation import audit
 from foundation.models import AuditRow
 from incidents.models import Finding, Incident, Result
-from incidents.selectors import series
+from incidents.selectors import reach_with_names, series
 from incidents.services import progress
 from incidents.services.opening import sentence
 from spellbook.pages import sparkline
@@ -43,6 +43,7 @@ def incident(request: AuthenticatedRequest, number: int) -> HttpResponse:
     """Everything that is known of one incident."""
     sight = Sight(request.user)
     row = sight.incident(number)
+    reach = reach_with_names(row)
     context = {
         "incident": row,
         "findings": [_finding(one) for one in _findings(row)],
@@ -52,7 +53,7 @@ def incident(request: AuthenticatedRequest, number: int) -> HttpResponse:
         "damage": row.damage.select_related("consumer__domain").order_by("expected_at"),
         "confirmations": row.confirmations.select_related("consumer__domain"),
         "receipts": approvals.receipts_of(row),
-        "reach": listed(row.reach, sight) if row.reach else None,
+        "reach": listed(reach, sight) if reach else None,
         "resolutions": BY_PEOPLE if closing.may_close(row, request.user) else {},
         **_checks(row),
         **_told(row),

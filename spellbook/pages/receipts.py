@@ -39,7 +39,7 @@ def receipt(request: AuthenticatedRequest, pk: UUID) -> HttpResponse:
     predicate = statement.get("predicate", {})
     context = {
         "receipt": row,
-        "facts": facts({name: value for name, value in predicate.items() if name not in ("receipts", "step_receipts")}),
+        "facts": facts({name: value for name, value in predicate.items() if name != "receipts"}),
         "environment": predicate.get("environment"),
         "linked": _linked(predicate),
         "subjects": statement.get("subject", []),
@@ -120,10 +120,6 @@ def _is_code(name: str, value: Any) -> bool:
 def _linked(predicate: dict[str, Any]) -> list[dict[str, Any]]:
     """The receipts that this one names by digest, with their pages where this installation holds them."""
     named = [(one.get("name", ""), one.get("digest", {}).get("sha256", "")) for one in predicate.get("receipts", [])]
-    named += [
-        (f"{one.get('type')}:{one.get('subject')}", one.get("statement_sha256", ""))
-        for one in predicate.get("step_receipts", [])
-    ]
     rows = Receipt.objects.filter(statement_sha256__in=[digest for _, digest in named])
     known = {row.statement_sha256: row for row in rows.defer("statement", "envelope")}
     return [{"name": name, "sha256": digest, "row": known.get(digest)} for name, digest in named]

@@ -15,9 +15,9 @@ from approvals.services import acting, closing, would_do
 from approvals.services.drafting import seal_body
 from approvals.services.stop import set_stop
 from foundation import due
-from foundation.audit import sentence
+from foundation.audit import Actor, sentence
 from foundation.clock import now
-from foundation.errors import NotFound, Unavailable
+from foundation.errors import Conflict, NotFound, Unavailable
 from foundation.models import AuditRow
 from incidents.models import Damage, Incident
 from tests.approvals import builders, code_builders
@@ -196,6 +196,36 @@ def test_a_plan_that_was_approved_meanwhile_is_carried_out_and_the_incident_stay
     assert not closing.repaired_outside(built.incident.pk, actor=conductor())
     assert (state(plan), Incident.objects.get().state) == ("acting", "open")
     assert not Receipt.objects.filter(type="incident").exists()
+
+
+@pytest.mark.django_db
+def test_a_person_who_closes_the_incident_ends_the_approved_plan_that_waits(built: House) -> None:
+    plan = approved(built)
+    closing.close_by_hand(
+        built.incident.pk,
+        "repaired_outside",
+        "Built by hand.",
+        person=built.owner,
+        actor=Actor(built.owner.principal, "web"),
+    )
+    assert (state(plan), Incident.objects.get().state) == ("failed", "closed")
+    assert {step.state for step in plan.steps.all()} == {"abandoned"}
+    assert set(Receipt.objects.values_list("type", flat=True)) >= {"plan", "step", "incident"}
+
+
+@pytest.mark.django_db
+def test_a_run_in_flight_keeps_the_incident_open(built: House) -> None:
+    plan = approved(built)
+    Step.objects.filter(plan=plan, position=2).update(state="acting")
+    with pytest.raises(Conflict, match="still being carried out"):
+        closing.close_by_hand(
+            built.incident.pk,
+            "repaired_outside",
+            "Built by hand.",
+            person=built.owner,
+            actor=Actor(built.owner.principal, "web"),
+        )
+    assert (state(plan), Incident.objects.get().state) == ("acting", "open")
 
 
 @pytest.mark.django_db

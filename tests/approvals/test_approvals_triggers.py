@@ -22,6 +22,7 @@ from approvals.models import (
     Stop,
     Turn,
     Vote,
+    VoteReason,
 )
 from approvals.services import receipts
 from approvals.services.autonomy import lower, propose_raise
@@ -45,10 +46,9 @@ def refused(write: Callable[[], object], said: str) -> None:
 
 
 def vote(request: Request, who: House, decision: str = "approve", **more: object) -> Vote:
-    return Vote.objects.create(
-        request=request, person=who.approver, decision=decision, reason="r", plan_digest=request.plan_digest,
-        shown_digest=request.shown_digest, idempotency_key=f"raw-{decision}", at=now(), **more,
-    )  # fmt: skip
+    shown = {"plan_digest": request.plan_digest, "shown_digest": request.shown_digest, "reason_sha256": "0" * 64}
+    fields = {"request": request, "person": who.approver, "decision": decision, "at": now(), **shown, **more}
+    return Vote.objects.create(idempotency_key=f"raw-{decision}", **fields)
 
 
 def test_the_catalogue_has_exactly_the_triggers_of_the_lists() -> None:
@@ -58,6 +58,8 @@ def test_the_catalogue_has_exactly_the_triggers_of_the_lists() -> None:
 def test_votes_and_outcomes_are_never_changed_or_deleted(built: House) -> None:
     approved(built)
     refused(lambda: Vote.objects.update(decision="reject"), "append-only")
+    refused(lambda: VoteReason.objects.update(text="other words"), "never changed")
+    VoteReason.objects.all().delete()  # the words may be erased, the vote stays
     refused(lambda: Vote.objects.all().delete(), "append-only")
     refused(lambda: Outcome.objects.update(steps=[1, 2]), "append-only")
     refused(lambda: Outcome.objects.all().delete(), "append-only")

@@ -1,14 +1,18 @@
 from __future__ import annotations
 
 from datetime import timedelta
+from typing import Any
+from uuid import uuid4
 
 import pytest
 from django.utils.dateparse import parse_datetime
 
 from approvals import shown
 from approvals.models import Plan, Request, Step
+from approvals.services import ask as asking
 from approvals.services.ask import Nobody, ask, supersede
 from catalog.models import AssetRole
+from foundation import locks
 from foundation.audit import timeline
 from foundation.clock import now
 from foundation.errors import Conflict, NotAllowed
@@ -161,3 +165,28 @@ def test_superseding_ends_plan_and_request_together_and_only_once(built: House) 
     assert not supersede(request.plan_id, "again", actor=conductor())
     request.refresh_from_db()
     assert (request.state, request.plan.state) == ("superseded", "superseded")
+
+
+def test_a_plan_that_was_due_is_not_due_any_more_once_it_is_asked(built: House) -> None:
+    drafted = plan(built)
+    Plan.objects.filter(pk=drafted.pk).update(due_at=now(), lease_until=now(), lease_token=uuid4())
+    ask(drafted.pk, actor=conductor())
+    row = Plan.objects.get(pk=drafted.pk)
+    assert (row.state, row.due_at, row.lease_until, row.lease_token) == ("asking", None, None, None)
+
+
+def test_superseding_ends_also_a_request_that_was_asked_while_it_waited(
+    built: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    drafted, real = plan(built), locks.lock
+
+    def lock(rows: Any, **lookup: Any) -> Any:
+        if rows.model is Plan:
+            monkeypatch.setattr(asking, "lock", real)
+            ask(drafted.pk, actor=conductor())
+        return real(rows, **lookup)
+
+    monkeypatch.setattr(asking, "lock", lock)
+    assert supersede(drafted.pk, "a newer one stands", actor=conductor())
+    request = Request.objects.get()
+    assert (request.state, request.due_at) == ("superseded", None)

@@ -82,7 +82,8 @@ def test_a_rejection_ends_request_and_plan(built: House, request_: Request) -> N
     assert isinstance(outcome, Outcome)
     assert (outcome.decision, outcome.steps) == ("reject", [])
     row = Plan.objects.get(pk=request_.plan_id)
-    assert (row.state, row.end_reason) == ("rejected", "wrong filter")
+    assert (row.state, row.end_reason) == ("rejected", "rejected; the reason stands with the vote")
+    assert request_.votes.get().reason == "wrong filter"
     assert {step.state for step in row.steps.all()} == {"not_approved"}
 
 

@@ -124,6 +124,7 @@ def test_a_claim_made_before_the_stop_is_not_started_under_it(
     for _ in range(2):
         assert not follow(plan)
     assert lines(ran) == 0
+    assert Run.objects.get().due_at is None, "nothing lives that could be ended, so nothing waits for an end"
     lift_stop(person=built.second)
     assert follow(plan)
     until(lambda: lines(ran) == 1)

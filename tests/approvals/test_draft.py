@@ -9,6 +9,7 @@ import pytest
 from approvals.body import current_digest
 from approvals.models import Draft, Plan, Step
 from approvals.services import draft
+from approvals.services.incident_receipt import close_with_receipt
 from catalog.models import AssetRole, Build, Domain
 from foundation import connections
 from foundation.audit import sentence
@@ -119,3 +120,18 @@ def test_a_repository_that_is_away_leaves_nothing_behind(incident: Incident, nig
     (night.folder / "moved").rename(night.repo)
     assert drafted(incident).steps.count() == 3
     assert Step.objects.count() == 3
+
+
+def test_nothing_is_drafted_for_an_incident_that_was_closed_while_git_was_read(
+    incident: Incident, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    real = draft._owner
+
+    def owner(case: Any) -> Person:
+        close_with_receipt(incident.pk, actor=conductor(), resolution="accepted", reason="it stays so")
+        return real(case)
+
+    monkeypatch.setattr(draft, "_owner", owner)
+    assert draft.draft(incident.pk, actor=conductor()) is None
+    assert Draft.objects.get().reason == "the incident was closed meanwhile"
+    assert not Plan.objects.exists()

@@ -4,13 +4,14 @@ from datetime import timedelta
 
 import pytest
 
+from approvals import chain
 from approvals.models import Outcome, Plan, Request, Turn
 from approvals.selectors import deciders, open_requests_for
 from approvals.services.escalate import sweep
 from approvals.services.stop import set_stop, stop_row_for_claim
 from foundation.audit import sentence
 from foundation.clock import now
-from foundation.models import AuditRow
+from foundation.models import AuditRow, Person
 from foundation.people import deactivate, reactivate
 from incidents.models import Incident
 from tests.approvals.builders import House, as_actor, asked, asked_ago, house, past_its_deadline
@@ -115,3 +116,22 @@ def test_under_the_stop_neither_turns_nor_the_end_come(built: House) -> None:
 def test_outside_of_a_transaction_a_claim_of_the_stop_is_a_mistake(built: House) -> None:
     with pytest.raises(RuntimeError, match="under lock"):
         stop_row_for_claim()
+
+
+def test_a_request_that_cannot_be_looked_at_does_not_hold_up_the_others(
+    built: House, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    broken, other = asked(built), asked(house())
+    for request in (broken, other):
+        past_its_deadline(request)
+        due_now(request)
+    real = chain.people_of
+
+    def people_of(request: Request) -> dict[int, Person]:
+        if request.pk == broken.pk:
+            raise KeyError("a link that nobody wrote")
+        return real(request)
+
+    monkeypatch.setattr(chain, "people_of", people_of)
+    assert sweep() == 1
+    assert Request.objects.get(pk=other.pk).state == "expired"

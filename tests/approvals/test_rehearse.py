@@ -7,6 +7,7 @@ from typing import Any
 
 import pytest
 
+from approvals.assertions import Answer
 from approvals.models import Plan
 from approvals.services import rehearse
 from approvals.services.ask import ask
@@ -16,6 +17,7 @@ from catalog.code_hosts.local_git import unified_diff
 from examples.mixpanel_night.night.repo import commit_all
 from foundation import connections
 from foundation.audit import sentence
+from foundation.clock import now
 from foundation.errors import Conflict
 from foundation.models import AuditRow
 from tests.approvals.acting_builders import Built, conductor, diagnosed, drafted, rehearsed
@@ -151,3 +153,13 @@ def test_a_stage_that_was_half_set_when_its_worker_died_is_set_anew(plan: Plan) 
     (stage_of(plan) / "checkout").mkdir()
     (stage_of(plan) / "checkout" / "left-over").touch()
     assert rehearsed(plan)["state"] == "rehearsed"
+
+
+def test_what_nobody_could_tell_on_the_copy_is_not_rehearsed_and_never_contradicted(
+    plan: Plan, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    unknown = Answer(None, {}, "", "the query took too long", now())
+    monkeypatch.setattr(rehearse, "ask_warehouse", lambda one, warehouse: unknown)
+    outcome = rehearsed(plan)
+    assert outcome["state"] == "not rehearsed"
+    assert outcome["reason"].endswith("the query took too long")

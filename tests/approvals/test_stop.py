@@ -124,3 +124,14 @@ def test_a_claim_reads_the_stop_inside_its_transaction(built: House) -> None:
     set_stop("moving", person=built.stranger)
     with transaction():
         assert stop_row_for_claim().active
+
+
+def test_lifting_makes_due_what_had_expired_before_the_stop_and_no_sweep_had_seen(built: House) -> None:
+    request = asked(built)
+    Request.objects.filter(pk=request.pk).update(expires_at=now() - timedelta(hours=2), due_at=None)
+    set_stop("moving", person=built.stranger)
+    since(timedelta(hours=1))
+    lift_stop(person=built.second)
+    left = Request.objects.get(pk=request.pk)
+    assert left.due_at is not None, "else it would be pending for good"
+    assert left.frozen_seconds == 0

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from concurrent.futures import ThreadPoolExecutor
-from datetime import UTC, datetime, timedelta
+from datetime import UTC, datetime, timedelta, timezone
 from threading import Barrier
 from typing import Any
 
@@ -84,6 +84,10 @@ def test_another_announcement_under_a_used_key_is_refused(change: dict[str, Any]
         ({"status": "great"}, "status"),
         ({"ended_at": START - timedelta(1)}, "before it started"),
         ({"started_at": datetime(2026, 1, 1)}, "time zone"),
+        ({"started_at": datetime(1, 1, 1, tzinfo=timezone(timedelta(hours=14)))}, "cannot be kept"),
+        ({"ended_at": datetime.now(UTC) + timedelta(hours=1)}, "future"),
+        ({"outputs": [f"t{n}" for n in range(1001)]}, "at most 1000"),
+        ({"facts": {"rows_removed": 2**53}}, "too large"),
         ({"artifacts": {"manifest": b"{"}}, "JSON|truncated"),
         ({"artifacts": {"manifest": RESULTS}}, "not a manifest"),
         ({"artifacts": {"run_results": shop()}}, "results"),

@@ -133,3 +133,23 @@ def test_one_of_many_takes_the_only_row(committing: str) -> None:
     taken: list[Inbox | None] = []
     at_once(6, lambda: taken.append(due.claim_one(Inbox.objects.all(), row.pk, lease=LEASE)))
     assert [found for found in taken if found] == [row]
+
+
+def test_a_look_shows_what_could_be_claimed_and_claims_nothing() -> None:
+    late, later = due_row("late"), due_row("later", ago=timedelta(hours=2))
+    due_row("not yet", ago=timedelta(hours=-1))
+    assert due.look(Inbox.objects.all(), limit=10) == [later, late]
+    assert due.look(Inbox.objects.all(), limit=1) == [later]
+    assert claim() == [later, late]
+    assert due.look(Inbox.objects.all(), limit=10) == []
+
+
+def test_one_row_that_fails_does_not_hold_up_the_others() -> None:
+    bad, good = due_row("bad", ago=timedelta(hours=2)), due_row("good")
+
+    def work(row: Inbox) -> bool:
+        if row == bad:
+            raise ValueError("unreadable")
+        return True
+
+    assert due.each([bad, good], work) == 1

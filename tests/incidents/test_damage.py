@@ -228,6 +228,15 @@ def test_a_build_is_right_when_what_was_recorded_and_what_was_measured_both_hold
     assert right_again(incident) is None
 
 
+def test_what_is_said_of_a_build_that_nobody_counted_does_not_outweigh_the_last_count() -> None:
+    asset, incident = cast.broken()
+    record(asset, ROWS, 449, actor=conductor(), build_key="next", obtained="measured")
+    record(asset, ROWS, 1000, actor=conductor(), build_key="made up")
+    assert right_again(incident) is None
+    record(asset, ROWS, 1000, actor=conductor(), build_key="after", obtained="measured")
+    assert right_again(incident) is not None
+
+
 def test_an_announced_build_is_right_only_after_spellbook_has_looked_itself() -> None:
     asset, incident = cast.broken()
     cast.announced("next", asset, started_at=now(), ended_at=now())

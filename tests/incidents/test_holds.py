@@ -110,3 +110,12 @@ def test_a_hold_that_was_answered_in_time_is_not_marked(committing: str) -> None
     holds.answer(hold.pk, "held", "", person=operator, actor=cast.by(operator))
     Hold.objects.filter(pk=hold.pk).update(due_at=now() - timedelta(seconds=1))
     assert holds.sweep(10, actor=conductor()) == 0
+
+
+@pytest.mark.django_db
+def test_when_the_incident_closes_nobody_is_late_any_more() -> None:
+    hold, _ = asked()
+    assert hold.due_at is not None
+    cast.end(hold.incident, "false_alarm")
+    rested = Hold.objects.get(pk=hold.pk)
+    assert (rested.state, rested.due_at) == ("asked", None)

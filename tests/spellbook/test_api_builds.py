@@ -125,6 +125,13 @@ def test_a_file_over_the_limit_is_refused(machine: Machine, monkeypatch: pytest.
     assert not Build.objects.exists()
 
 
+@pytest.mark.parametrize("name", ["manifest", "run_results", "catalog"])
+def test_a_file_that_is_sent_as_text_is_refused(name: str, machine: Machine) -> None:
+    message = refusal(machine.build(**NIGHT | {name: "target/manifest.json"}), 422, "bad_input")
+    assert message == f"The {name} is sent as text; send it as a file."
+    assert not Build.objects.exists()
+
+
 def test_a_form_without_a_key_names_the_field(machine: Machine) -> None:
     assert refusal(machine.build(kind="dbt"), 422, "bad_input").startswith("key:")
 

@@ -10,7 +10,7 @@ import pytest
 
 from approvals.models import Draft, Plan, Request
 from approvals.services import autonomy, incident_receipt, receipts
-from catalog.models import Build
+from catalog.models import Asset, Build, Consumer, Sync
 from foundation.audit import Actor, timeline
 from foundation.clock import now
 from foundation.models import Principal
@@ -72,6 +72,24 @@ def diagnosed(built: House) -> None:
         told(built)
         Incident.objects.update(diagnosed_at=now(), state="diagnosed")
         built.incident.refresh_from_db()
+
+
+def read_by_a_reader_without_runs(built: House) -> None:
+    """Its time went by while people were waited for; nothing will ever announce what it read."""
+    at("asking")(built)
+    another_reader(built)
+
+
+def a_sync_that_is_late(built: House) -> None:
+    at("asking")(built)
+    Sync.objects.create(consumer=another_reader(built), tool="ads", mode="append")
+
+
+def another_reader(built: House) -> Consumer:
+    """It was to read a second ago."""
+    asset = Asset.objects.create(namespace="bi://tool", name="board", kind="report", domain=built.domain)
+    Damage.objects.create(incident=built.incident, consumer=asset, expected_at=now() - timedelta(seconds=1))
+    return Consumer.objects.create(asset=asset, cron="0 * * * *")
 
 
 def no_cause(built: House) -> None:
@@ -205,6 +223,8 @@ def confirmed(built: House, *, equal: bool = True) -> None:
         (at("draft", "contradicted"), ""),
         (at("would_do"), "ask"),
         (at("asking"), ""),
+        (read_by_a_reader_without_runs, "read meanwhile"),
+        (a_sync_that_is_late, ""),
         (at("acting"), ""),
         (at("verifying"), ""),
         (at("rejected"), ""),
@@ -230,12 +250,14 @@ def test_the_rows_say_what_is_next(situation: Callable[[House], None], stage: st
 
 def test_the_order_stands_in_one_table() -> None:
     assert [stage.name for stage in conductor.STAGES] == [
-        "reach", "tell", "diagnose", "repaired outside", "draft", "rehearse", "ask", "would do", "close", "confirm"
+        "reach", "tell", "read meanwhile", "diagnose", "repaired outside", "draft", "rehearse", "ask", "would do",
+        "close", "confirm",
     ]  # fmt: skip
     queues = {stage.name: stage.queue for stage in conductor.STAGES}
     # What starts dbt goes to `long`; what asks a warehouse or git to `work`; `wake` touches the database alone.
     assert {name for name, queue in queues.items() if queue == "long"} == {"rehearse"}
-    assert {name for name, queue in queues.items() if queue == "wake"} == {"reach", "tell", "ask", "would do", "close"}
+    waking = {"reach", "tell", "read meanwhile", "ask", "would do", "close"}
+    assert {name for name, queue in queues.items() if queue == "wake"} == waking
     plans = {stage.state: stage.queue for stage in conductor.PLAN_STAGES}
     assert plans == {"draft": "long", "acting": "long", "verifying": "work"}
 
@@ -332,3 +354,10 @@ def test_a_repair_from_outside_supersedes_the_plan_and_closes(built: House) -> N
 def test_an_approved_plan_goes_on_by_its_own_state(state: str, queue: str, built: House) -> None:
     stage = conductor.plan_stage(drafted(built, state=state))
     assert (stage.queue if stage else "") == queue
+
+
+def test_what_a_reader_read_meanwhile_is_said_once(built: House) -> None:
+    read_by_a_reader_without_runs(built)
+    assert conductor.step(incident())
+    assert Damage.objects.get(consumer__name="board").state == "done"
+    assert following() == ""

@@ -8,12 +8,15 @@ from pathlib import Path
 
 import pytest
 from django.contrib.staticfiles import finders
+from django.template.loader import render_to_string
 from django.test import Client
 
 from approvals.models import Receipt
+from catalog.models import EdgeClaim, GraphVersion
 from foundation.clock import now
-from foundation.people import create_person
+from foundation.people import create_person, display_name
 from incidents.models import Damage, Hold
+from spellbook.pages.sight import Sight
 from tests.spellbook.page_data import Scene, scene
 
 pytestmark = pytest.mark.django_db
@@ -208,3 +211,47 @@ def test_pages_and_styles_travel_compressed(night: Scene) -> None:
     client = signed_in(night, "approver")
     for path in ("/", "/static/css/base.css", "/static/django_htmx/htmx-2.min.js"):
         assert client.get(path, headers={"Accept-Encoding": "gzip"})["Content-Encoding"] == "gzip", path
+
+
+def test_the_reach_of_an_incident_names_the_operator_of_a_reader(night: Scene) -> None:
+    html = read(signed_in(night, "stranger"), f"/incidents/{night.incident.number}")
+    assert f"operator: {display_name(night.people['operator'].principal)}" in html
+
+
+def test_the_catalogue_counts_only_the_edges_that_somebody_still_claims(night: Scene) -> None:
+    client = signed_in(night, "stranger")
+
+    def feeds() -> int:
+        rows = client.get("/catalog").context["assets"]
+        return int(next(row.feeds for row in rows if row.name == "fct_orders"))
+
+    before, newest = feeds(), GraphVersion.objects.get()
+    later = GraphVersion.objects.create(number=newest.number + 1, at=now(), source=newest.source)
+    gone = EdgeClaim.objects.filter(from_asset=night.assets["fct_orders"]).first()
+    assert gone is not None
+    EdgeClaim.objects.filter(pk=gone.pk).update(removed_in=later)
+    assert feeds() == before - 1
+
+
+def test_the_inbox_says_what_a_person_is_named_for_in_a_whole_domain(night: Scene) -> None:
+    assert "approver of the domain" in read(signed_in(night, "approver"), "/me")
+    assert "of the domain" not in read(signed_in(night, "stranger"), "/me")
+
+
+def test_a_hold_of_a_closed_incident_is_not_asked_any_more(night: Scene) -> None:
+    page = f"/incidents/{night.incident.number}"
+    operator = signed_in(night, "operator")
+    assert "I hold it" in read(operator, page)
+    # only what the page reads of it: closing asks for a receipt, which other tests write
+    night.incident.state = "closed"
+    html = render_to_string(
+        "pages/incident.html",
+        {
+            "incident": night.incident,
+            "holds": night.incident.holds.all(),
+            "me": night.people["operator"],
+            "sight": Sight(night.people["operator"]),
+        },
+    )
+    assert "I hold it" not in html
+    assert "not needed any more" in html

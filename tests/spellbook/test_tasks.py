@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 from pytest_django import Settings
 
-from approvals.services import autonomy
+from approvals.services import autonomy, incident_receipt
 from catalog.models import Asset, Build, Domain
 from catalog.selectors import find_asset
 from catalog.services import builds
@@ -113,6 +113,18 @@ def test_a_worker_that_lost_its_lease_does_not_move_the_row(
     tasks.advance_incident(str(incident.pk))
     incident.refresh_from_db()
     assert incident.due_at == later
+
+
+def test_an_incident_that_a_look_closes_is_never_due_again(incident: Incident, monkeypatch: pytest.MonkeyPatch) -> None:
+    def close(row: Incident) -> bool:
+        return incident_receipt.close_with_receipt(
+            row.pk, actor=conductor.conductor(), resolution="accepted", reason="so it is"
+        )
+
+    monkeypatch.setattr(conductor, "step", close)
+    assert tasks.advance_incident(str(incident.pk)) is True
+    incident.refresh_from_db()
+    assert (incident.state, incident.due_at, incident.lease_until) == ("closed", None, None)
 
 
 @pytest.mark.parametrize(

@@ -8,11 +8,9 @@ from typing import Any
 
 from django.core.management.base import CommandError, CommandParser
 
-from catalog.selectors import find_asset
 from foundation.audit import Actor
 from foundation.errors import BadInput, Busy, SpellbookError, Unavailable
-from incidents.services.record import record
-from spellbook.judging import is_judged, said
+from spellbook.judging import record_named
 from spellbook.management import base
 from spellbook.sentences import sentence
 
@@ -72,12 +70,8 @@ class Command(base.Command):
 
 
 def _one(actor: Actor, *, asset: Any, metric: Any, value: Any, at: Any = None, build: Any = None) -> base.Answer:
-    found = find_asset(str(asset))
-    recorded = record(
-        found, str(metric), value, actor=actor, at=_moment(at), build_key=str(build) if build else None,
-        judged=is_judged(found),
-    )  # fmt: skip
-    return said(recorded)
+    named = str(build) if build else None
+    return record_named(str(asset), str(metric), value, actor=actor, at=_moment(at), build=named)
 
 
 def _moment(text: Any) -> datetime | None:
