@@ -10,9 +10,10 @@ from django.db.models import Q
 from catalog.models import Asset, Build
 from catalog.selectors import relation
 from catalog.warehouse_access import open_for
-from catalog.warehouses.base import TableMissing, count_sql
+from catalog.warehouses.base import TableMissing, TimedOut, count_sql
 from foundation.audit import Actor
-from foundation.errors import SpellbookError
+from foundation.clock import now
+from foundation.errors import SpellbookError, Unavailable
 from incidents.models import Check, Result, Value
 from incidents.services.record import Recorded, record
 from incidents.services.results import Said, keep
@@ -20,6 +21,7 @@ from incidents.services.results import Said, keep
 ROW_COUNT = "row_count"
 OURS, MEASURED = "spellbook", "measured"
 TIMEOUT = timedelta(seconds=60)
+PATIENCE = timedelta(minutes=15)
 STATUS = {"held": "passed", "breach": "failed"}
 
 
@@ -36,7 +38,8 @@ def count(asset: Asset, build: Build | None, *, actor: Actor, judged: bool = Tru
     """Measure one row count now, record it as a value of the build, and keep the check's result.
 
     What cannot be counted is *not evaluated*, with the reason. A count that stands for the build is never taken again:
-    the table may be another by now.
+    the table may be another by now. Raises Unavailable while the warehouse cannot be asked (locked, away) and the build
+    was announced less than 15 minutes ago, so that whoever reviews it asks again.
     """
     check, _ = Check.objects.get_or_create(asset=asset, kind=ROW_COUNT, column="", origin=MEASURED, local_id="")
     counted = _standing(asset, build) or _counted(asset, build)
@@ -73,13 +76,23 @@ def _counted(asset: Asset, build: Build | None) -> Counted | str:
         return "no table in a warehouse is known for it"
     try:
         warehouse = open_for(asset)
-        query = count_sql(table, warehouse.dialect)
+    except SpellbookError as error:  # no connection is declared; asking again would not help
+        return str(error)
+    query = count_sql(table, warehouse.dialect)
+    try:
         found = warehouse.select(query, label=ROW_COUNT, timeout=TIMEOUT, row_limit=1)
         return Counted(int(found.scalar()), query, found.measured_at)
     except TableMissing:
         return f"the table {table} is missing"
     except SpellbookError as error:
+        if _passes(error) and build is not None and now() - build.announced_at < PATIENCE:
+            raise
         return str(error).removeprefix("not evaluated: ")
+
+
+def _passes(error: SpellbookError) -> bool:
+    """Whether the reason may be gone in a while: a lock or an outage, not a query that is too slow."""
+    return isinstance(error, Unavailable) and not isinstance(error, TimedOut)
 
 
 def _later(asset: Asset, build: Build) -> Build | None:

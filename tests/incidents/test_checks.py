@@ -16,6 +16,7 @@ from catalog.selectors import find_asset
 from catalog.services import builds
 from catalog.warehouses.duckdb import DuckDBWarehouse
 from foundation import audit, connections
+from foundation.errors import Unavailable
 from incidents.models import BuildReview, Check, Incident, Result, Value
 from incidents.services import checks, counting
 from incidents.services.record import record
@@ -186,14 +187,34 @@ def test_a_missing_table_is_missing_neither_zero_nor_no_data(warehouse: Path) ->
     assert not Value.objects.filter(metric__asset=orders).exists()
 
 
-def test_a_locked_file_is_not_evaluated_with_its_reason(warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_locked_file_is_asked_again_and_at_last_not_evaluated_with_its_reason(
+    warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     _, orders = family()
     impatient = replace(DuckDBWarehouse.open({"path": str(warehouse)}, []), lock_wait=timedelta(0))
     monkeypatch.setattr(counting, "open_for", lambda asset: impatient)
+    build = cast.announced("b1", orders)
     with duckdb.connect(str(warehouse)):
-        reviewed(cast.announced("b1", orders))
+        with pytest.raises(Unavailable, match="locked by another process"):
+            reviewed(build)
+        assert not Result.objects.filter(check_run__asset=orders).exists(), "whoever reviews it asks again"
+        monkeypatch.setattr(counting, "PATIENCE", timedelta(0))
+        reviewed(build)
     assert said(orders) == ("not_evaluated", "the DuckDB file shop.duckdb is locked by another process")
     assert not Value.objects.exists()
+
+
+def test_a_build_that_was_announced_during_a_lock_is_counted_after_it(
+    warehouse: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    _, orders = family()
+    impatient = replace(DuckDBWarehouse.open({"path": str(warehouse)}, []), lock_wait=timedelta(0))
+    monkeypatch.setattr(counting, "open_for", lambda asset: impatient)
+    build = cast.announced("b1", orders)
+    with duckdb.connect(str(warehouse)), pytest.raises(Unavailable):
+        reviewed(build)
+    reviewed(build)
+    assert Value.objects.filter(metric__asset=orders, obtained="measured").exists()
 
 
 def test_without_a_connection_or_a_relation_the_reason_says_so() -> None:

@@ -30,7 +30,7 @@ from tests.spellbook.docs import PAGES, ROOT, Shown
 
 API, OPERATIONS, RECEIPTS = (ROOT / "docs" / f"{name}.md" for name in ("api", "operations", "receipts"))
 PYTHON = ".venv/bin/python"
-ONLY_PARSED = ("migrate", "up", "verify_receipt", "ledger export")  # other tests run them on what they need
+ONLY_PARSED = ("migrate", "up", "verify_receipt", "ledger export", "erase")  # other tests run them on what they need
 SCOPES = ("build:read", "build:write", "incident:read", "value:write")
 ALL = list(docs.commands())
 MANAGE = [shown for shown in ALL if shown.words(TOKEN="t", COMMIT="c")[:2] == [PYTHON, "manage.py"]]
