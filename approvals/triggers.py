@@ -131,6 +131,12 @@ TRIGGERS = [
         "a plan that has ended stays so",
     ),
     no_delete("approvals_plan"),
+    # A run is what spends an approved step (I1): it can be followed, neither re-assigned nor forgotten.
+    append_only_columns(
+        "approvals_run", "id", "outcome_id", "step_id", "idempotency_key", "runner", "commit", "claimed_at"
+    ),
+    no_delete("approvals_run"),
+    append_only("approvals_verification"),
     _receipt_first("approvals_plan", "plan", "'verified', 'failed'"),
     _receipt_first("incidents_incident", "incident", "'closed'"),
     append_only_columns("approvals_receipt", "id", "type", "subject", "statement", "statement_sha256", "created_at"),

@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from django.db import connection
+from django.db import IntegrityError, connection, transaction
 
 from approvals.models import Outcome, Plan, Receipt, Run, Step
 from approvals.services import autonomy, dispatch, merges, runs
@@ -89,6 +89,14 @@ def test_the_checked_commit_is_built_once_and_followed_to_its_end(plan: Plan, re
     assert lines(ran) == 1
     actions = AuditRow.objects.filter(action__startswith="run.").order_by("pk").values_list("action", flat=True)
     assert list(actions) == ["run.claimed", "run.started", "run.ended"]
+
+
+def test_a_run_spends_its_step_for_good(plan: Plan, repo: Repo, ran: Path) -> None:
+    assert send(plan)
+    for tamper in (lambda: Run.objects.update(outcome=None), lambda: Run.objects.all().delete()):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            tamper()
+    assert Run.objects.filter(outcome__isnull=False).count() == 1
 
 
 def test_a_failed_run_fails_step_and_plan_with_their_receipts(plan: Plan, tmp_path: Path) -> None:
