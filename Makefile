@@ -50,3 +50,4 @@ pins: setup ## write requirements*.txt anew from requirements*.in (UPGRADE=--upg
 	$(PIN) $(UPGRADE) requirements.in -o requirements.txt
 	$(PIN) $(UPGRADE) requirements-dev.in -o requirements-dev.txt
 	$(PIN) $(UPGRADE) requirements-dbt.in -o requirements-dbt.txt
+	$(PIN) $(UPGRADE) requirements-openlineage.in -o requirements-openlineage.txt

@@ -63,11 +63,10 @@ def reach(incident: Incident) -> dict[str, Any]:
 def copied(incident: Incident) -> list[dict[str, Any]]:
     """Operators and business owners of what is reached: they are told of the request and do not decide."""
     ids = [consumer["asset_id"] for consumer in (incident.reach or {}).get("consumers", [])]
-    roles = AssetRole.objects.filter(asset_id__in=ids, role__in=COPIED).select_related("asset", "person")
-    return [
-        {"principal": str(role.person.principal_id), "role": role.role, "asset": role.asset.name}
-        for role in roles.order_by("asset__name", "role", "person_id")
-    ]
+    named = AssetRole.objects.filter(asset_id__in=ids, role__in=COPIED, person__isnull=False)
+    fields = ("person__principal_id", "role", "asset__name")
+    rows = named.order_by("asset__name", "role", "person_id").values_list(*fields)
+    return [{"principal": str(who), "role": role, "asset": name} for who, role, name in dict.fromkeys(rows)]
 
 
 def _plan(plan: Plan) -> dict[str, Any]:

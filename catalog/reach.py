@@ -13,6 +13,7 @@ from typing import Any
 from catalog import selectors
 from catalog.adjacency import Adjacency, adjacency
 from catalog.models import Asset, AssetRole, Consumer
+from catalog.selectors import DECLARED
 from catalog.services.next_reads import last_useful_minute, next_read
 from foundation import canonical
 from foundation.errors import BadInput
@@ -132,8 +133,11 @@ def _people(assets: Sequence[Asset]) -> dict[int, dict[str, Person]]:
     }
     for start in range(0, len(assets), 500):
         roles = AssetRole.objects.filter(asset__in=assets[start : start + 500], person__is_active=True)
-        for role in roles.select_related("person__principal").order_by("-id"):
-            found.setdefault(role.asset_id, {})[role.role] = role.person
+        for role in sorted(
+            roles.select_related("person__principal"), key=lambda one: (one.source == DECLARED, -one.pk)
+        ):
+            if role.person is not None:
+                found.setdefault(role.asset_id, {})[role.role] = role.person
     return found
 
 

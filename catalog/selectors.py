@@ -10,7 +10,7 @@ from typing import Any
 from django.db.models import Q
 
 from catalog.adjacency import Direction, adjacency, head_version
-from catalog.models import Asset, Build, NodeClaim
+from catalog.models import Asset, AssetRole, Build, ColumnList, NodeClaim
 from catalog.models.graph import AssetQuerySet
 from catalog.names import find_asset, full_name
 from catalog.sources import manifest, run_results
@@ -26,6 +26,7 @@ __all__ = [
     "asset_of_node",
     "assets_by_id",
     "assets_of_nodes",
+    "columns",
     "dbt_node",
     "descendants",
     "find_asset",
@@ -38,8 +39,19 @@ __all__ = [
     "version_for",
 ]
 
+DECLARED = "declared"
 RANK = {"model": 3, "snapshot": 3, "seed": 3, "source": 2, "table": 1, "view": 1}
 """Which of several claims describes an asset: who builds it knows more of it than who reads it."""
+
+
+@dataclass(frozen=True)
+class ColumnView:
+    """One column as it is known now; `nullable` is None where nobody said."""
+
+    name: str
+    type: str
+    description: str
+    nullable: bool | None
 
 
 @dataclass(frozen=True)
@@ -67,6 +79,12 @@ def relation(asset: Asset) -> Relation | None:
                 asset.namespace,
             )
     return None
+
+
+def columns(asset: Asset) -> list[ColumnView]:
+    """The columns of `asset` in their order; empty when nobody described any."""
+    items = ColumnList.objects.filter(asset=asset).values_list("items", flat=True).first() or []
+    return [ColumnView(one["name"], one["type"], one["description"], one["nullable"]) for one in items]
 
 
 def dbt_node(asset: Asset) -> NodeClaim | None:
@@ -103,9 +121,13 @@ def run_results_of(build: Build) -> RunResults | None:
 
 
 def people(asset: Asset, role: str) -> list[Person]:
-    """The active people who answer for `asset` in `role`; its domain names the owner and on-call person else."""
-    named = Person.objects.filter(asset_roles__asset=asset, asset_roles__role=role, is_active=True)
-    found = list(named.select_related("principal").order_by("asset_roles__id"))
+    """The active people who answer for `asset` in `role`; its domain names the owner and on-call person else.
+
+    Whom people declared goes before whom a dbt project names.
+    """
+    rows = AssetRole.objects.filter(asset=asset, role=role, person__is_active=True).select_related("person__principal")
+    found = [row.person for row in sorted(rows, key=lambda row: (row.source != DECLARED, row.pk)) if row.person]
+    found = list(dict.fromkeys(found))
     if found or asset.domain is None:
         return found
     fallback = {"owner": asset.domain.owner, "on_call": asset.domain.on_call}.get(role)

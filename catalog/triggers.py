@@ -27,4 +27,6 @@ TRIGGERS = [
     *_interval("catalog_edgeclaim", "from_asset_id", "to_asset_id", "kind"),
     append_only("catalog_buildartifact"),
     append_only_columns("catalog_build", "id", "key"),
+    append_only_columns("catalog_definition", "id", "asset_id", "number", "text", "author_id", "created_at"),
+    no_delete("catalog_definition"),
 ]

@@ -5,10 +5,10 @@ from __future__ import annotations
 from datetime import datetime
 from typing import Any
 
-from catalog.models import Asset, Column, Note
+from catalog.models import Asset, Note
 from catalog.models.consumers import ROLES
 from catalog.reach import reach
-from catalog.selectors import ancestors, dbt_node, full_name, people
+from catalog.selectors import ColumnView, ancestors, columns, dbt_node, full_name, people
 from foundation.canonical import timestamp
 from foundation.people import display_name
 from incidents.models import Baseline, Check, Incident, Metric, Result
@@ -29,7 +29,7 @@ def explain(asset: Asset, *, at: datetime) -> dict[str, Any]:
         "domain": asset.domain.name if asset.domain else UNKNOWN,
         "description": asset.description or UNKNOWN,
         "definition": _definition(asset),
-        "columns": [_column(column) for column in asset.columns.all()] or UNKNOWN,
+        "columns": [_column(column) for column in columns(asset)] or UNKNOWN,
         "people": {role: [display_name(one.principal) for one in people(asset, role)] or UNKNOWN for role in ROLES},
         "upstream": [{"name": one.name, "kind": one.kind, "hops": hops} for one, hops in ancestors(asset)],
         "downstream": {"total": down["total"], "truncated": down["truncated"], "nodes": down["nodes"]},
@@ -55,8 +55,8 @@ def _definition(asset: Asset) -> dict[str, Any] | str:
     return {"source": node.source.key, "id": node.local_id, "since_version": node.added_in_id, **known}
 
 
-def _column(column: Column) -> dict[str, Any]:
-    return {"name": column.name, "type": column.data_type or UNKNOWN, "description": column.description}
+def _column(column: ColumnView) -> dict[str, Any]:
+    return {"name": column.name, "type": column.type or UNKNOWN, "description": column.description}
 
 
 def _check(check: Check) -> dict[str, Any]:

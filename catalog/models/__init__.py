@@ -3,8 +3,21 @@
 from __future__ import annotations
 
 from catalog.models.builds import Build, BuildArtifact, BuildOutput
-from catalog.models.consumers import AssetRole, Consumer, Note, Sync
-from catalog.models.graph import Asset, Column, Domain, EdgeClaim, GraphHead, GraphVersion, NodeClaim, Source
+from catalog.models.column_lineage import ColumnLineage
+from catalog.models.consumers import AssetRole, Consumer, Definition, Note, Sync
+from catalog.models.graph import (
+    Asset,
+    ColumnList,
+    Domain,
+    EdgeClaim,
+    GraphHead,
+    GraphVersion,
+    NamespaceAlias,
+    NodeClaim,
+    Source,
+    StagedEdge,
+    StagedNode,
+)
 
 __all__ = [
     "Asset",
@@ -12,14 +25,19 @@ __all__ = [
     "Build",
     "BuildArtifact",
     "BuildOutput",
-    "Column",
+    "ColumnLineage",
+    "ColumnList",
     "Consumer",
+    "Definition",
     "Domain",
     "EdgeClaim",
     "GraphHead",
     "GraphVersion",
+    "NamespaceAlias",
     "NodeClaim",
     "Note",
     "Source",
+    "StagedEdge",
+    "StagedNode",
     "Sync",
 ]

@@ -92,18 +92,22 @@ class Asset(models.Model):
         return self.name
 
 
-class Column(models.Model):
-    """A column of an asset as the newest artifact or the warehouse described it."""
+class ColumnList(models.Model):
+    """The columns of an asset in their order, as the best of its sources describes them.
 
-    asset = models.ForeignKey(Asset, models.CASCADE, related_name="columns")
-    name = models.CharField(max_length=300)
-    data_type = models.CharField(max_length=200, blank=True)
-    description = models.TextField(blank=True)
-    position = models.PositiveIntegerField(default=0)
+    `items` is a list of {name, type, description, nullable (true, false, or null: not known)}. One row an asset, since
+    columns are always read together and a project has ten times as many of them as tables.
+    """
 
-    class Meta:
-        ordering = ["position", "name"]
-        constraints = [models.UniqueConstraint(fields=["asset", "name"], name="catalog_column_identity")]
+    asset = models.OneToOneField(Asset, models.CASCADE, primary_key=True, related_name="column_list")
+    items = models.JSONField(default=list)
+
+
+class NamespaceAlias(models.Model):
+    """Another name of a namespace: a producer that writes `alias` means the datasets of `namespace`."""
+
+    alias = models.CharField(max_length=300, unique=True)
+    namespace = models.CharField(max_length=300)
 
 
 class NodeClaim(models.Model):
@@ -153,3 +157,23 @@ class EdgeClaim(models.Model):
                 condition=Q(removed_in__isnull=True) | Q(removed_in__gt=F("added_in")), name="catalog_edge_interval"
             ),
         ]
+
+
+class StagedNode(models.Model):
+    """A node claim written ahead of the version that will hold it; copied by one statement when the version is made."""
+
+    batch = models.UUIDField(db_index=True)
+    source = models.ForeignKey(Source, models.CASCADE, related_name="+", db_constraint=False)
+    asset = models.ForeignKey(Asset, models.CASCADE, related_name="+", db_constraint=False)
+    local_id = models.CharField(max_length=500)
+    attributes = models.JSONField(default=dict)
+
+
+class StagedEdge(models.Model):
+    """As `StagedNode`, for an edge."""
+
+    batch = models.UUIDField(db_index=True)
+    source = models.ForeignKey(Source, models.CASCADE, related_name="+", db_constraint=False)
+    from_asset = models.ForeignKey(Asset, models.CASCADE, related_name="+", db_constraint=False)
+    to_asset = models.ForeignKey(Asset, models.CASCADE, related_name="+", db_constraint=False)
+    kind = models.CharField(max_length=40, default="feeds")

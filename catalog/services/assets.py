@@ -8,20 +8,20 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import TypeVar
+from typing import Any, TypeAlias, TypeVar
 
 from django.db.models import Q
 
-from catalog.models import Asset, Column, NodeClaim
+from catalog.models import Asset, ColumnList, NodeClaim
 from catalog.selectors import RANK
 from catalog.sources.claims import ColumnDraft, NodeDraft
 from catalog.sources.naming import DatasetName
 from foundation.locks import transaction
 
 CHUNK = 500
-COLUMNS_CHUNK = 5000
 
 T = TypeVar("T")
+Item: TypeAlias = dict[str, Any]
 
 
 def ensure(drafts: Iterable[NodeDraft]) -> dict[DatasetName, Asset]:
@@ -98,72 +98,52 @@ def _describe_assets(pairs: Sequence[tuple[Asset, NodeDraft]], above: Mapping[in
 
 
 def _describe_columns(pairs: Sequence[tuple[Asset, NodeDraft]], above: Mapping[int, int]) -> None:
-    created: list[Column] = []
-    updated: list[Column] = []
-    gone: list[int] = []
     before = _columns([asset.pk for asset, _ in pairs])
+    changed = []
     for asset, draft in pairs:
         ours = asset.pk not in above or RANK.get(draft.kind, 0) >= above[asset.pk]
-        new, changed, dropped = _merge(asset.pk, before[asset.pk], draft, ours=ours)
-        created += new
-        updated += changed
-        gone += dropped
-    for chunk in _chunks(gone, CHUNK):
-        Column.objects.filter(pk__in=chunk).delete()
-    for part in _chunks(created, COLUMNS_CHUNK):
+        items = _merge(before.get(asset.pk, []), draft, ours=ours)
+        if items != before.get(asset.pk, []):
+            changed.append(ColumnList(asset_id=asset.pk, items=items))
+    for chunk in _chunks(changed, CHUNK):
         with transaction():
-            Column.objects.bulk_create(part, ignore_conflicts=True, batch_size=CHUNK)
-    for part in _chunks(updated, COLUMNS_CHUNK):
-        with transaction():
-            Column.objects.bulk_update(part, ["data_type", "description", "position"], batch_size=CHUNK)
+            ColumnList.objects.bulk_create(
+                chunk, update_conflicts=True, unique_fields=["asset"], update_fields=["items"]
+            )
 
 
-def _columns(pks: Sequence[int]) -> defaultdict[int, dict[str, Column]]:
-    found: defaultdict[int, dict[str, Column]] = defaultdict(dict)
+def _columns(pks: Sequence[int]) -> dict[int, list[Item]]:
+    found: dict[int, list[Item]] = {}
     for chunk in _chunks(pks, CHUNK):
-        for column in Column.objects.filter(asset__in=chunk):
-            found[column.asset_id][column.name] = column
+        found.update(ColumnList.objects.filter(asset__in=chunk).values_list("asset_id", "items"))
     return found
 
 
-def _merge(
-    asset_id: int, before: Mapping[str, Column], draft: NodeDraft, *, ours: bool
-) -> tuple[list[Column], list[Column], list[int]]:
-    """The columns to make, to change and to drop.
+def _merge(before: Sequence[Item], draft: NodeDraft, *, ours: bool) -> list[Item]:
+    """The columns as they are now known, in their order.
 
     Without the warehouse's own list a type that is not declared stays as it was known (D8), and so does a column whose
     type is known: only a column of which nothing but the declaration was known goes with it.
     """
-    folded = {} if draft.measured else {name.casefold(): column for name, column in before.items()}
-    new, changed, kept = [], [], set()
-    for position, column in enumerate(draft.columns, 1):
-        old = before.get(column.name) or folded.get(column.name.casefold())
-        if old is None:
-            place = position if draft.measured else len(before) + position
-            new.append(
-                Column(
-                    asset_id=asset_id,
-                    name=column.name,
-                    data_type=column.data_type,
-                    description=column.description,
-                    position=place,
-                )
-            )
-            continue
-        kept.add(old.pk)
-        if _update(old, column, position if draft.measured else old.position, ours=ours):
-            changed.append(old)
-    may_go = [column for column in before.values() if draft.measured or (ours and not column.data_type)]
-    return new, changed, [column.pk for column in may_go if column.pk not in kept]
+    exact = {item["name"]: item for item in before}
+    folded = {} if draft.measured else {item["name"].casefold(): item for item in before}
+    named: dict[str, Item] = {}
+    for column in draft.columns:
+        old = exact.get(column.name) or folded.get(column.name.casefold())
+        item = _updated(old, column, ours=ours)
+        named[item["name"]] = item
+    if draft.measured:
+        return list(named.values())
+    kept = [item for item in before if item["name"] in named or not ours or item["type"]]
+    new = [item for name, item in named.items() if name not in exact]
+    return [named.get(item["name"], item) for item in kept] + new
 
 
-def _update(old: Column, new: ColumnDraft, position: int, *, ours: bool) -> bool:
-    """Change `old` in memory; whether anything changed."""
-    known = (old.data_type, old.description, old.position)
-    old.data_type = new.data_type or old.data_type
-    old.description = new.description if ours or not old.description else old.description
-    old.position = position
-    return known != (old.data_type, old.description, old.position)
+def _updated(old: Item | None, new: ColumnDraft, *, ours: bool) -> Item:
+    if old is None:
+        return {"name": new.name, "type": new.data_type, "description": new.description, "nullable": None}
+    description = new.description if ours or not old["description"] else old["description"]
+    return {**old, "type": new.data_type or old["type"], "description": description}
 
 
 def _chunks(items: Sequence[T], size: int) -> Iterator[list[T]]:

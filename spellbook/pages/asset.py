@@ -28,7 +28,7 @@ def asset(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     context: dict[str, Any] = {
         "asset": row,
         "full_name": selectors.full_name(row),
-        "columns": row.columns.all(),
+        "columns": selectors.columns(row),
         "relation": selectors.relation(row),
         "roles": row.roles.select_related("person__principal__name_row").order_by("role"),
         "notes": row.notes.select_related("author__name_row", "approved_by").order_by("-created_at")[:20],

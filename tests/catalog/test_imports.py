@@ -12,8 +12,8 @@ import orjson
 import pytest
 from django.db import IntegrityError, connection, transaction
 
-from catalog.models import Asset, Column, Consumer, EdgeClaim, GraphHead, GraphVersion, NodeClaim, Source
-from catalog.selectors import ancestors, asset_of_node, dbt_node, find_asset, relation
+from catalog.models import Asset, ColumnList, Consumer, EdgeClaim, GraphHead, GraphVersion, NodeClaim, Source
+from catalog.selectors import ancestors, asset_of_node, columns, dbt_node, find_asset, relation
 from catalog.services.imports import ImportReport, import_manifest
 from foundation.audit import Actor
 from foundation.errors import BadInput, NotAllowed
@@ -22,7 +22,7 @@ from foundation.people import create_agent, system
 from tests.catalog.dbt_files import CORPUS, needs_corpus
 from tests.catalog.manifests import catalog_file, exposure, manifest, model, run_results, shop, source
 
-TABLES = (Asset, Column, Consumer, EdgeClaim, GraphHead, GraphVersion, NodeClaim, Source, AuditRow)
+TABLES = (Asset, ColumnList, Consumer, EdgeClaim, GraphHead, GraphVersion, NodeClaim, Source, AuditRow)
 
 
 def load(data: bytes, actor: Actor, **more: Any) -> ImportReport:
@@ -138,18 +138,21 @@ def test_the_relation_is_the_one_of_the_manifest(machine: Actor) -> None:
 
 
 def test_columns_come_from_the_catalog_and_stay_when_it_is_missing(machine: Actor) -> None:
-    columns = {"id": {"name": "id", "description": "Key"}, "note": {"name": "note"}}
-    data = manifest([model("orders", columns=columns)])
+    declared = {"id": {"name": "id", "description": "Key"}, "note": {"name": "note"}}
+    data = manifest([model("orders", columns=declared)])
     load(data, machine, catalog=catalog_file(("model.shop.orders", {"ID": "BIGINT", "amount": "DECIMAL(10,2)"})))
     load(data, machine)
-    found = Column.objects.filter(asset__name="dev.main.orders").values_list("name", "data_type", "description")
-    assert list(found) == [("ID", "BIGINT", "Key"), ("amount", "DECIMAL(10,2)", "")]
+    found = columns(find_asset("dev.main.orders"))
+    assert [(one.name, one.type, one.description) for one in found] == [
+        ("ID", "BIGINT", "Key"),
+        ("amount", "DECIMAL(10,2)", ""),
+    ]
 
 
 def test_a_declared_column_goes_with_its_declaration(machine: Actor) -> None:
     load(manifest([model("orders", columns={"a": {"name": "a"}, "b": {"name": "b"}})]), machine)
     load(manifest([model("orders", columns={"b": {"name": "b"}})]), machine)
-    assert list(Column.objects.values_list("name", flat=True)) == ["b"]
+    assert [one.name for one in columns(find_asset("orders"))] == ["b"]
 
 
 def test_a_dependency_outside_the_file_is_kept_and_later_joined(machine: Actor) -> None:

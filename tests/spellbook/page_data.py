@@ -15,7 +15,7 @@ from catalog.models import (
     AssetRole,
     Build,
     BuildOutput,
-    Column,
+    ColumnList,
     Consumer,
     Domain,
     EdgeClaim,
@@ -112,7 +112,8 @@ def _assets(domain: Domain, cast: dict[str, Person]) -> dict[str, Asset]:
     ]  # fmt: skip
     for start, end in edges:
         EdgeClaim.objects.create(source=source, from_asset=found[start], to_asset=found[end], added_in=version)
-    Column.objects.create(asset=found["fct_orders"], name="order_number", data_type="BIGINT", description="The order.")
+    column = {"name": "order_number", "type": "BIGINT", "description": "The order.", "nullable": None}
+    ColumnList.objects.create(asset=found["fct_orders"], items=[column])
     sync = Consumer.objects.create(
         asset=found["orders to ads"], cron="0 * * * *", consequence="Audiences lose people who bought.",
         approved_by=cast["owner"], approved_at=now(),
