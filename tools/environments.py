@@ -1,4 +1,6 @@
-"""Make the two Python environments: `.venv` for Spellbook, `.envs/dbt` for dbt, whose pins conflict with ours.
+"""Make the Python environments: `.venv` for Spellbook, `.envs/dbt` for dbt, whose pins conflict with ours.
+
+`environments.py openlineage` makes `.envs/openlineage` too: OpenLineage's own producers, for the tests against them.
 
 Each carries the digest of the requirement files that it was made from; when nothing changed, nothing happens. Runs on
 the system's Python with the standard library alone, and still parses on old ones to refuse them with a sentence.
@@ -18,6 +20,8 @@ ENVIRONMENTS = (
     (".venv", ("requirements.txt", "requirements-dev.txt")),
     (os.path.join(".envs", "dbt"), ("requirements-dbt.txt",)),
 )
+
+ON_DEMAND = {"openlineage": (os.path.join(".envs", "openlineage"), ("requirements-openlineage.txt",))}
 
 
 def digest(files: Sequence[str]) -> str:
@@ -78,9 +82,12 @@ def main() -> None:
     if sys.version_info < (3, 11):
         version = ".".join(str(part) for part in sys.version_info[:2])
         sys.exit("Spellbook needs Python 3.11 or newer and this is " + version + ": try make PYTHON=python3.12.")
+    strange = [name for name in sys.argv[1:] if name not in ON_DEMAND]
+    if strange:
+        sys.exit("There is no environment " + strange[0] + "; there is " + ", ".join(ON_DEMAND) + ".")
     with open(os.path.join(ROOT, "Makefile")) as lock:
         fcntl.flock(lock, fcntl.LOCK_EX)  # two makes at once: the second waits and finds everything done
-        for folder, files in ENVIRONMENTS:
+        for folder, files in ENVIRONMENTS + tuple(ON_DEMAND[name] for name in sys.argv[1:]):
             make(folder, files)
 
 
