@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 import difflib
-from collections.abc import Iterator, Sequence
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from contextlib import suppress
 
 from django.db.models import Exists, OuterRef, Q
 
-from catalog.models import Asset, NodeClaim
+from catalog.models import Asset, NamespaceAlias, NodeClaim
 from catalog.models.graph import AssetQuerySet
-from foundation.errors import BadInput, NotFound
+from catalog.sources.naming import spellings
+from foundation.errors import BadInput, NotFound, SpellbookError
 
 SHOWN = 5
 LONGEST = 1000  # letters of a namespace and a name together
 MOST = 500  # candidates looked at; a name that means more is ambiguous in any case
+FEW = 5  # up to so many names are looked for one by one; for more, all names are read once
 
 
 def find_asset(name: str, *, among: AssetQuerySet | None = None) -> Asset:
@@ -30,14 +33,22 @@ def find_asset(name: str, *, among: AssetQuerySet | None = None) -> Asset:
     pool = Asset.objects.all() if among is None else among
     if len(wanted) > LONGEST or not wanted.isprintable():  # no database could be asked for it
         raise NotFound(f"No asset is named {_short(wanted)}.")
-    found = list(_candidates(wanted, pool))
-    for hits in _by_rule(wanted, found):
-        present = [asset for asset in hits if asset.in_graph] or hits  # type: ignore[attr-defined]
-        if len(present) == 1:
-            return present[0]
-        if present:
-            raise BadInput(f"The name {_short(wanted)} is ambiguous: {_listed(present)}.")
-    raise NotFound(f"No asset is named {_short(wanted)}{_near(wanted, pool)}.")
+    wanted = _unaliased([wanted])[wanted]
+    found = _chosen(wanted, list(_candidates_of([wanted], pool, MOST)))
+    if isinstance(found, Asset):
+        return found
+    raise NotFound(f"No asset is named {_short(wanted)}{_near(wanted, pool)}.") if found is None else found
+
+
+def find_each(names: Collection[str], *, among: AssetQuerySet | None = None) -> dict[str, Asset | SpellbookError]:
+    """As `find_asset` for many names in few queries: the asset of each name, or the refusal that it gives."""
+    pool = Asset.objects.all() if among is None else among
+    wanted = {name: name.strip() for name in names}
+    usable = [name for name in dict.fromkeys(wanted.values()) if name and len(name) <= LONGEST and name.isprintable()]
+    meant = _unaliased(usable)
+    near = _candidates_by_name([meant[name] for name in usable], pool)
+    found = {name: _chosen(meant[name], near[meant[name]]) for name in usable}
+    return {name: found.get(plain) or NotFound(f"No asset is named {_short(plain)}.") for name, plain in wanted.items()}
 
 
 def full_name(asset: Asset) -> str:
@@ -45,12 +56,73 @@ def full_name(asset: Asset) -> str:
     return f"{asset.namespace}/{asset.name}"
 
 
-def _candidates(wanted: str, pool: AssetQuerySet) -> AssetQuerySet:
-    condition = Q(name__iexact=wanted) | Q(name__iendswith="." + wanted)
-    for place in (place for place, letter in enumerate(wanted) if letter == "/"):
-        condition |= Q(namespace=wanted[:place], name=wanted[place + 1 :])
+def _unaliased(names: Collection[str]) -> dict[str, str]:
+    """The names, where they begin with the alias of a namespace with what it means instead."""
+    if not any("/" in name for name in names):
+        return {name: name for name in names}
+    aliases = dict(NamespaceAlias.objects.values_list("alias", "namespace"))
+    return {name: _without_alias(name, aliases) for name in names}
+
+
+def _without_alias(name: str, aliases: Mapping[str, str]) -> str:
+    for place in (place for place, letter in enumerate(name) if letter == "/" and aliases):
+        with suppress(BadInput):  # what stands before the line may be no namespace at all
+            for way in (name[:place], *spellings(name[:place])):
+                if way in aliases:
+                    return f"{aliases[way]}/{name[place + 1 :]}"
+    return name
+
+
+def _chosen(wanted: str, candidates: Sequence[Asset]) -> Asset | SpellbookError | None:
+    """The asset that the first rule with a hit gives, the refusal of an ambiguous name, or None."""
+    for hits in _by_rule(wanted, candidates):
+        present = [asset for asset in hits if asset.in_graph] or hits  # type: ignore[attr-defined]
+        if len(present) == 1:
+            return present[0]
+        if present:
+            return BadInput(f"The name {_short(wanted)} is ambiguous: {_listed(present)}.")
+    return None
+
+
+def _candidates_by_name(names: Sequence[str], pool: AssetQuerySet) -> dict[str, list[Asset]]:
+    """The candidates of each name: with a few names the database looks for them, for many every name is read once."""
+    if len(names) <= FEW:
+        return {name: list(_candidates_of([name], pool, MOST)) for name in names}
+    wanted: dict[str, list[str]] = {}
+    for name in names:
+        for way in {name, name.casefold()}:
+            wanted.setdefault(way, []).append(name)
+    hits: dict[str, set[int]] = {name: set() for name in names}
+    spaces = any("/" in name for name in names)
+    for pk, namespace, name in pool.order_by().values_list("pk", "namespace", "name").iterator(chunk_size=10_000):
+        folded = name.casefold()
+        ends = [folded, *(folded[place + 1 :] for place, letter in enumerate(folded) if letter == ".")]
+        for end in [*ends, f"{namespace}/{name}"] if spaces else ends:
+            for one in wanted.get(end, ()):
+                hits[one].add(pk)
+    return _loaded(hits, pool)
+
+
+def _loaded(hits: Mapping[str, Collection[int]], pool: AssetQuerySet) -> dict[str, list[Asset]]:
+    first = {name: sorted(pks)[:MOST] for name, pks in hits.items()}
+    ids = sorted({pk for pks in first.values() for pk in pks})
     standing = NodeClaim.objects.filter(asset=OuterRef("pk"), removed_in__isnull=True)
-    return pool.filter(condition).annotate(in_graph=Exists(standing)).order_by("-in_graph", "name", "namespace")[:MOST]
+    found: dict[int, Asset] = {}
+    for start in range(0, len(ids), MOST):
+        rows = pool.filter(pk__in=ids[start : start + MOST]).annotate(in_graph=Exists(standing))
+        found.update({asset.pk: asset for asset in rows})
+    both = {name: [found[pk] for pk in pks if pk in found] for name, pks in first.items()}
+    return {name: sorted(rows, key=lambda asset: (asset.name, asset.namespace)) for name, rows in both.items()}
+
+
+def _candidates_of(names: Sequence[str], pool: AssetQuerySet, most: int) -> AssetQuerySet:
+    condition = Q()
+    for wanted in names:
+        condition |= Q(name__iexact=wanted) | Q(name__iendswith="." + wanted)
+        for place in (place for place, letter in enumerate(wanted) if letter == "/"):
+            condition |= Q(namespace=wanted[:place], name=wanted[place + 1 :])
+    standing = NodeClaim.objects.filter(asset=OuterRef("pk"), removed_in__isnull=True)
+    return pool.filter(condition).annotate(in_graph=Exists(standing)).order_by("-in_graph", "name", "namespace")[:most]
 
 
 def _by_rule(wanted: str, found: Sequence[Asset]) -> Iterator[list[Asset]]:

@@ -7,11 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from django.db.models import Q
-
-from catalog.adjacency import Direction, adjacency, head_version
+from catalog.graph.adjacency import Direction, adjacency, head_version
 from catalog.models import Asset, AssetRole, Build, ColumnList, NodeClaim
-from catalog.models.graph import AssetQuerySet
 from catalog.names import find_asset, full_name
 from catalog.sources import manifest, run_results
 from catalog.sources.manifest_types import Manifest
@@ -35,7 +32,6 @@ __all__ = [
     "people",
     "relation",
     "run_results_of",
-    "search",
     "version_for",
 ]
 
@@ -67,8 +63,11 @@ class Relation(base.Relation):
 
 
 def relation(asset: Asset) -> Relation | None:
-    """The table behind `asset` by its standing dbt claim; None when none names one (an ephemeral model, a report)."""
-    for node in _dbt_claims(asset):
+    """The table behind `asset` by its warehouse's own word (its names are exact), else by its standing dbt claim.
+
+    None when none names one (an ephemeral model, a report).
+    """
+    for node in (*_claims(asset, "warehouse"), *_claims(asset, "dbt")):
         found = node.attributes.get("relation")
         if found:
             return Relation(
@@ -89,7 +88,7 @@ def columns(asset: Asset) -> list[ColumnView]:
 
 def dbt_node(asset: Asset) -> NodeClaim | None:
     """The standing claim of a dbt project about `asset`: the project that builds it before one that only reads it."""
-    return next(iter(_dbt_claims(asset)), None)
+    return next(iter(_claims(asset, "dbt")), None)
 
 
 def asset_of_node(unique_id: str, project: str | None = None) -> Asset | None:
@@ -161,22 +160,14 @@ def assets_by_id(ids: Iterable[int]) -> dict[int, Asset]:
     return found
 
 
-def search(text: str, person: Person) -> AssetQuerySet:
-    """The assets in the graph that `person` may see and whose name or description holds every word of `text`."""
-    found = Asset.objects.visible_to(person).present()
-    for word in text.replace("\0", " ").split():
-        found = found.filter(Q(name__icontains=word) | Q(description__icontains=word))
-    return found
-
-
 def _walk(asset: Asset, direction: Direction) -> list[tuple[Asset, int]]:
     walk = adjacency(version_for(asset)).walk(asset.pk, direction)
     assets = assets_by_id(walk.ids.tolist())
     return [(assets[pk], hops) for pk, hops in zip(walk.ids.tolist(), walk.hops.tolist(), strict=True)]
 
 
-def _dbt_claims(asset: Asset) -> list[NodeClaim]:
-    claims = NodeClaim.objects.filter(asset=asset, source__kind="dbt", removed_in__isnull=True)
+def _claims(asset: Asset, kind: str) -> list[NodeClaim]:
+    claims = NodeClaim.objects.filter(asset=asset, source__kind=kind, removed_in__isnull=True)
     return sorted(claims.select_related("source"), key=_rank)
 
 

@@ -29,4 +29,5 @@ TRIGGERS = [
     append_only_columns("catalog_build", "id", "key"),
     append_only_columns("catalog_definition", "id", "asset_id", "number", "text", "author_id", "created_at"),
     no_delete("catalog_definition"),
+    append_only_columns("catalog_lineageevent", "id", "sha256", "body", "kind", "run", "at", "received_by_id"),
 ]

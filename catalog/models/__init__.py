@@ -5,6 +5,7 @@ from __future__ import annotations
 from catalog.models.builds import Build, BuildArtifact, BuildOutput
 from catalog.models.column_lineage import ColumnLineage
 from catalog.models.consumers import AssetRole, Consumer, Definition, Note, Sync
+from catalog.models.declarations import Declaration
 from catalog.models.graph import (
     Asset,
     ColumnList,
@@ -18,6 +19,9 @@ from catalog.models.graph import (
     StagedEdge,
     StagedNode,
 )
+from catalog.models.introspection import Introspection, TableSize
+from catalog.models.lineage_events import LineageDataset, LineageEvent, LineageJob, LineageUse
+from catalog.models.search import SearchDue, SearchEntry, SearchState, SearchTrigram, SearchWord
 
 __all__ = [
     "Asset",
@@ -28,16 +32,28 @@ __all__ = [
     "ColumnLineage",
     "ColumnList",
     "Consumer",
+    "Declaration",
     "Definition",
     "Domain",
     "EdgeClaim",
     "GraphHead",
     "GraphVersion",
+    "Introspection",
+    "LineageDataset",
+    "LineageEvent",
+    "LineageJob",
+    "LineageUse",
     "NamespaceAlias",
     "NodeClaim",
     "Note",
+    "SearchDue",
+    "SearchEntry",
+    "SearchState",
+    "SearchTrigram",
+    "SearchWord",
     "Source",
     "StagedEdge",
     "StagedNode",
     "Sync",
+    "TableSize",
 ]

@@ -16,8 +16,9 @@ class ColumnLineage(DueRow):
 
     `sql` is the compiled code, `checksum` that of the code before compiling: an artifact without compiled code of the
     same checksum leaves the row alone (D8). `columns` maps each output column to {sources: [[table, column], ...],
-    kind (identity, transformed, aggregated, constant), confidence (0 to 100)}, tables by asset id where one is known.
-    `reason` says why a part is not known.
+    kind (identity, transformed, aggregated, constant), confidence (0 to 100)}, tables by asset id where one is known;
+    `catalog.columns.entries` has the names that stand for no column ("" and "*"). `reason` says why a part is not
+    known.
     """
 
     asset = models.ForeignKey(Asset, models.CASCADE, related_name="column_lineages")

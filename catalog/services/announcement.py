@@ -7,13 +7,14 @@ from datetime import UTC, datetime, timedelta
 from typing import Any, Final
 
 from catalog.models.builds import KINDS, STATUSES
-from catalog.sources import catalog_file, manifest, run_results
+from catalog.sources import catalog_file, freshness, manifest, run_results
 from foundation.errors import BadInput
 
 READERS: Final[Mapping[str, Callable[[bytes], Any]]] = {
     "manifest": manifest.read,
     "run_results": run_results.read,
     "catalog": catalog_file.read,
+    "sources": freshness.read,
 }
 LONGEST: Final = {"key": 300, "producer": 200, "commit": 64, "repository": 500, "connection": 200, "project": 180}
 KNOWN_ONLY_BY_NAME: Final = "unknown"

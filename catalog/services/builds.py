@@ -149,6 +149,7 @@ def _import(build: Build, actor: Actor) -> tuple[int | None, list[str]]:
             project=build.project or None,
             catalog=loaded.get("catalog"),
             run_results=loaded.get("run_results"),
+            sources=loaded.get("sources"),
             actor=actor,
         )
     except (Busy, Unavailable):

@@ -10,18 +10,21 @@ from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any, TypeAlias
 
-from django.db.models import Model, QuerySet
+import orjson
+from django.db.models import Model, QuerySet, TextField
+from django.db.models.functions import Cast
 
 from catalog.models import EdgeClaim, GraphHead, GraphVersion, NodeClaim, Source
+from catalog.services.staging import Edge, NodeClaims, Staging
 from foundation import clock
+from foundation.bulk import among
 from foundation.errors import Busy
 from foundation.locks import lock, transaction
 
-CHUNK = 500
-TRIES = 5
+TRIES = 4
 
-Edge: TypeAlias = tuple[int, int, str]
-NodeClaims: TypeAlias = Mapping[str, tuple[int, dict[str, Any]]]
+Standing: TypeAlias = Mapping[str, tuple[int, int, Mapping[str, Any]]]
+"""By the source's own id: the claim's key, the asset's, the attributes."""
 
 
 @dataclass(frozen=True)
@@ -36,7 +39,7 @@ class Change:
 
 @dataclass(frozen=True)
 class Difference:
-    """What has to be written on graph version `base`."""
+    """What has to be written on graph version `base`; `touched` are the assets that it concerns."""
 
     base: int
     opened: NodeClaims
@@ -46,6 +49,7 @@ class Difference:
     added: int
     changed: int
     removed: int
+    touched: frozenset[int] = frozenset()
 
     def __bool__(self) -> bool:
         return bool(self.opened or self.closed or self.opened_edges or self.closed_edges)
@@ -62,19 +66,35 @@ def difference(key: str, nodes: NodeClaims, edges: Iterable[Edge], *, partial: b
     With `partial` only the nodes named here, and the edges into their assets, are compared; the rest stays.
     """
     base = GraphHead.objects.values_list("version", flat=True).first() or 0
-    before = _standing_nodes(key, set(nodes) if partial else None)
+    before = _standing_nodes(key, nodes if partial else None)
     edges_before = _standing_edges(key, {asset for asset, _ in nodes.values()} if partial else None)
     opened = {name: claim for name, claim in nodes.items() if before.get(name, (0,))[1:] != claim}
-    now = set(edges)
+    return differing(base, nodes.keys(), before, opened, set(edges), edges_before)
+
+
+def differing(
+    base: int,
+    names: Iterable[str],
+    before: Mapping[str, tuple[Any, ...]],
+    opened: NodeClaims,
+    edges: set[Edge],
+    edges_before: Mapping[Edge, int],
+) -> Difference:
+    """The difference, when it is known which claims are to be opened: `before` begins with (claim, asset)."""
+    now = set(names)
+    gone = {name: claim for name, claim in before.items() if name not in now}
+    rewritten = [claim for name, claim in before.items() if name in opened]
+    assets = {asset for asset, _ in opened.values()} | {claim[1] for claim in (*gone.values(), *rewritten)}
     return Difference(
         base=base,
         opened=opened,
-        closed=[claim[0] for name, claim in before.items() if name in opened or name not in nodes],
-        opened_edges=now - edges_before.keys(),
-        closed_edges=[pk for edge, pk in edges_before.items() if edge not in now],
-        added=sum(name not in before for name in opened),
-        changed=sum(name in before for name in opened),
-        removed=sum(name not in nodes for name in before),
+        closed=[claim[0] for claim in (*gone.values(), *rewritten)],
+        opened_edges=edges - edges_before.keys(),
+        closed_edges=[pk for edge, pk in edges_before.items() if edge not in edges],
+        added=len(opened) - len(rewritten),
+        changed=len(rewritten),
+        removed=len(gone),
+        touched=frozenset(assets),
     )
 
 
@@ -89,53 +109,47 @@ def write(
 ) -> Change:
     """Write what `compare` finds (`first`: what it found just now) as one new graph version; no difference, no version.
 
-    `in_step` is called in the same transaction (audit row, rows that belong to the version). Raises Busy when the lock
-    is not to be had, or when others kept making versions in between.
+    `in_step` is called in the same transaction (audit row, rows that belong to the version). When others kept making
+    versions in between, the last try compares under the lock. Raises Busy when the lock is not to be had.
     """
-    for _ in range(TRIES):
-        found, first = first or compare(), None
-        if not found:
-            return Change(found.base)
-        rows = _rows(source(key, kind), found)
-        with transaction():
-            GraphHead.objects.get_or_create(pk=1)
-            head = lock(GraphHead.objects.all(), pk=1)
-            if head.version != found.base:
-                continue
-            change = Change(head.version + 1, found.added, found.changed, found.removed)
-            _flip(rows, found, change, artifact_sha256)
-            in_step(change)
-            return change
-    raise Busy("The graph is being changed by others; nothing was recorded.")
+    staged: Staging | None = None
+    try:
+        for attempt in range(TRIES):
+            found, first = first or compare(), None
+            if not found:
+                return Change(found.base)
+            staged = staged or Staging(source(key, kind).pk)
+            staged.hold(found.opened, found.opened_edges)
+            with transaction():
+                GraphHead.objects.get_or_create(pk=1)
+                head = lock(GraphHead.objects.all(), pk=1)
+                if head.version != found.base:
+                    if attempt < TRIES - 1:
+                        continue
+                    found = compare()
+                    staged.hold(found.opened, found.opened_edges)
+                if not found:
+                    return Change(found.base)
+                change = Change(head.version + 1, found.added, found.changed, found.removed)
+                _flip(staged, found, change, artifact_sha256)
+                in_step(change)
+                return change
+        raise Busy("The graph is being changed by others; nothing was recorded.")
+    finally:
+        if staged:
+            staged.clear()
 
 
-@dataclass(frozen=True)
-class _Rows:
-    """What is inserted, made before the lock is taken, since that takes longer than inserting it."""
-
-    origin: Source
-    nodes: list[NodeClaim]
-    edges: list[EdgeClaim]
+def standing_edges(key: str) -> dict[Edge, int]:
+    """The edges that source `key` claims now, with the claims' keys."""
+    return _standing_edges(key, None)
 
 
-def _rows(origin: Source, found: Difference) -> _Rows:
-    common = {"source_id": origin.pk, "added_in_id": found.base + 1}
-    nodes = [
-        NodeClaim(asset_id=asset, local_id=name, attributes=attributes, **common)
-        for name, (asset, attributes) in found.opened.items()
-    ]
-    edges = [
-        EdgeClaim(from_asset_id=above, to_asset_id=below, kind=kind, **common)
-        for above, below, kind in sorted(found.opened_edges)
-    ]
-    return _Rows(origin, nodes, edges)
-
-
-def _flip(rows: _Rows, found: Difference, change: Change, sha256: str) -> None:
+def _flip(staged: Staging, found: Difference, change: Change, sha256: str) -> None:
     version = GraphVersion.objects.create(
         number=change.version,
         at=clock.now(),
-        source=rows.origin,
+        source_id=staged.source_id,
         artifact_sha256=sha256,
         added=change.added,
         changed=change.changed,
@@ -144,24 +158,23 @@ def _flip(rows: _Rows, found: Difference, change: Change, sha256: str) -> None:
     GraphHead.objects.filter(pk=1, version=found.base).update(version=change.version)
     _close(NodeClaim.objects.all(), found.closed, version)
     _close(EdgeClaim.objects.all(), found.closed_edges, version)
-    NodeClaim.objects.bulk_create(rows.nodes, batch_size=CHUNK)
-    EdgeClaim.objects.bulk_create(rows.edges, batch_size=CHUNK)
+    staged.flip(change.version)
 
 
 def _close(claims: QuerySet[Any], pks: list[int], version: Model) -> None:
-    for start in range(0, len(pks), CHUNK):
-        claims.filter(pk__in=pks[start : start + CHUNK], removed_in__isnull=True).update(removed_in=version)
+    if pks:
+        claims.filter(pk__in=among(pks), removed_in__isnull=True).update(removed_in=version)
 
 
-def _standing_nodes(key: str, names: set[str] | None) -> dict[str, tuple[int, int, dict[str, Any]]]:
-    rows = NodeClaim.objects.filter(source__key=key, removed_in__isnull=True).values_list(
-        "local_id", "pk", "asset_id", "attributes"
-    )
-    return {name: (pk, asset, attributes) for name, pk, asset, attributes in rows if names is None or name in names}
+def _standing_nodes(key: str, names: Iterable[str] | None) -> Standing:
+    claims = NodeClaim.objects.filter(source__key=key, removed_in__isnull=True)
+    claims = claims if names is None else claims.filter(local_id__in=among(list(names)))
+    rows = claims.values_list("local_id", "pk", "asset_id", Cast("attributes", TextField()))
+    return {name: (pk, asset, orjson.loads(attributes)) for name, pk, asset, attributes in rows}
 
 
 def _standing_edges(key: str, into: set[int] | None) -> dict[Edge, int]:
-    rows = EdgeClaim.objects.filter(source__key=key, removed_in__isnull=True).values_list(
-        "from_asset_id", "to_asset_id", "kind", "pk"
-    )
-    return {(above, below, kind): pk for above, below, kind, pk in rows if into is None or below in into}
+    claims = EdgeClaim.objects.filter(source__key=key, removed_in__isnull=True)
+    claims = claims if into is None else claims.filter(to_asset__in=among(list(into)))
+    rows = claims.values_list("from_asset_id", "to_asset_id", "kind", "pk")
+    return {(above, below, kind): pk for above, below, kind, pk in rows}

@@ -1,26 +1,29 @@
 """What people declare about the graph: domains, who answers for what, readers and when they read, notes.
 
-A declaration adds to what was declared before and changes what it names; nothing is withdrawn by leaving it out. It is
-all or nothing: one unusable entry and none of it is kept. Names of tables that are not known are no error: they are
-listed, and joined when an import brings the table.
+A declaration adds to what was declared before and changes what it names; nothing is withdrawn by leaving it out, except
+by a source that says all it has to say at once (a file of a repository). It is all or nothing: one unusable entry and
+none of it is kept. Names of tables that are not known are no error: they are listed, and joined when an import brings
+the table.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from catalog import actions
-from catalog.models import Asset, Domain, Note
-from catalog.names import find_asset
-from catalog.services import readers
-from catalog.services.access import is_agent, person_of
-from catalog.services.fields import named_domain, set_fields, set_roles
-from catalog.sources.declared import AssetEntry, ConsumerEntry, DomainEntry, NoteEntry, parse
-from foundation import audit, clock
+from catalog.models import Asset, Domain
+from catalog.services import batches, definitions, keeping, notes, reading
+from catalog.services.access import is_agent, may_change, permit, person_of, pool_of
+from catalog.services.batches import Batch
+from catalog.services.declarations import DECLARED, SUGGESTED
+from catalog.services.fields import set_fields
+from catalog.services.reading import Reading
+from catalog.sources.declared import Document, DomainEntry, parse
+from foundation import audit
 from foundation.audit import Actor
-from foundation.errors import BadInput, NotAllowed, NotFound
+from foundation.errors import NotAllowed
 from foundation.locks import transaction
 from foundation.models import Person
 
@@ -28,15 +31,17 @@ from foundation.models import Person
 @dataclass
 class DeclareReport:
     """What a declaration did: names of what it changed, `unmatched` what it names and nobody knows, `ignored` its keys
-    that mean nothing on this floor."""
+    that mean nothing on this floor, `withdrawn` what a source that says all at once says no more."""
 
     graph_version: int = 0
     domains: list[str] = field(default_factory=list)
     assets: list[str] = field(default_factory=list)
     consumers: list[str] = field(default_factory=list)
     notes: int = 0
+    definitions: int = 0
     unmatched: list[dict[str, str]] = field(default_factory=list)
     ignored: list[str] = field(default_factory=list)
+    withdrawn: list[str] = field(default_factory=list)
 
     def as_dict(self) -> dict[str, Any]:
         """Plain JSON; an item of `unmatched` is {in, name}."""
@@ -46,93 +51,97 @@ class DeclareReport:
             "assets": self.assets,
             "consumers": self.consumers,
             "notes": self.notes,
+            "definitions": self.definitions,
             "unmatched": self.unmatched,
             "ignored": self.ignored,
+            "withdrawn": self.withdrawn,
         }
 
 
 def declare(document: Mapping[str, Any], *, actor: Actor) -> DeclareReport:
     """Keep what `document` declares (see `catalog.sources.declared` for its form).
 
-    What an agent declares is a suggestion: its readers and notes stand without approval, people and domains it may not
-    name, and a reader that a person approved it may not change (NotAllowed). BadInput for unusable entries.
+    What an agent declares is a suggestion until a person of the domain answers it; people and domains it may not name,
+    and a reader that a person approved it may not change (NotAllowed). A person may not change what another domain
+    answers for. BadInput for unusable entries.
     """
     wanted = parse(document)
-    if is_agent(actor) and (wanted.domains or wanted.emails() or wanted.assets):
-        raise NotAllowed("An agent may suggest readers and notes, not domains and the people of assets.")
-    people = _people(wanted.emails())
-    report = DeclareReport(ignored=list(wanted.ignored))
+    if is_agent(actor) and _names_people(wanted):
+        raise NotAllowed("An agent may suggest readers, notes and definitions, not domains and the people of assets.")
+    batch = batches.resolve(wanted, pool=pool_of(actor))
+    _check(batch, wanted, actor)
+    report = DeclareReport(ignored=list(wanted.ignored), unmatched=[*batch.unmatched])
     with transaction():
-        for domain in wanted.domains:
-            _domain(domain, people, report, actor)
-        found = [(readers.reader(entry), entry) for entry in wanted.consumers]
-        for entry in wanted.assets:
-            _asset(entry, people, report, actor)
-        for reader, consumer in found:
-            _consumer(reader, consumer, people, report, actor)
-        report.graph_version, missing = readers.claim(found, actor=actor)
-        report.unmatched += missing
-        for note in wanted.notes:
-            _note(note, report, actor)
+        report.domains = [entry.key for entry in wanted.domains if _domain(entry, batch.people, actor)]
+        apply(batch, report, key=SUGGESTED if is_agent(actor) else DECLARED, actor=actor)
+        report.definitions = sum(
+            definitions.define(asset, text, actor=actor) is not None for asset, text in batches.definitions(batch)
+        )
+        report.notes = sum(notes.write(asset, text, actor=actor) is not None for asset, text in batch.notes)
     return report
 
 
-def _people(emails: set[str]) -> dict[str, Person]:
-    found = {person.email: person for person in Person.objects.filter(email__in=emails, is_active=True)}
-    for email in sorted(emails - found.keys()):
-        raise BadInput(f"There is no active person with the address {email}.")
-    return found
+def apply(batch: Batch, report: DeclareReport, *, key: str, actor: Actor, whole: bool = False) -> None:
+    """Keep assets and readers of `batch` as the word of source `key`, `whole`: as all that it says; fill `report`."""
+    batch.make()
+    told = batches.told(batch, texts=whole)
+    kept = keeping.keep(told, key, actor=actor, whole=whole)
+    listed = _readings(batch, key, skipped=kept.skipped)
+    report.graph_version = reading.claim(key, listed, batch.names, actor=actor, whole=whole)
+    report.unmatched += _unmatched(key, listed)
+    report.assets += [asset.name for asset, _ in batch.assets if asset.pk in kept.changed]
+    report.consumers += [asset.name for asset, _ in batch.readers if asset.pk in kept.changed]
+    report.withdrawn += list(Asset.objects.filter(pk__in=kept.gone).values_list("name", flat=True))
 
 
-def _domain(entry: DomainEntry, people: Mapping[str, Person], report: DeclareReport, actor: Actor) -> None:
+def _readings(batch: Batch, key: str, *, skipped: set[int]) -> list[Reading]:
+    """What each reader reads: as the batch says, else as the source said before."""
+    before = {one.asset_id: one.attributes["reads"] for one in reading.standing(key)}
+    listed = [(asset, entry.said.get("reads", before.get(asset.pk, ()))) for asset, entry in batch.readers]
+    batch.names |= batches.more_names({name for _, reads in listed for name in reads} - batch.names.keys())
+    kinds = dict(Asset.objects.filter(pk__in=[asset.pk for asset, _ in listed]).values_list("pk", "kind"))
+    return [Reading(asset.pk, kinds[asset.pk], reads) for asset, reads in listed if asset.pk not in skipped]
+
+
+def _unmatched(key: str, listed: Sequence[Reading]) -> list[dict[str, str]]:
+    rows = reading.standing(key).filter(asset__in=[one.asset_id for one in listed]).select_related("asset")
+    return [{"in": one.asset.name, "name": name} for one in rows.order_by("pk") for name in one.attributes["unmatched"]]
+
+
+def _names_people(wanted: Document) -> bool:
+    named = any(entry.roles for entry in wanted.spoken()) or any("domain" in entry.said for entry in wanted.assets)
+    return named or bool(wanted.domains)
+
+
+def _check(batch: Batch, wanted: Document, actor: Actor) -> None:
+    """NotAllowed for what the one who acts may not change."""
+    if is_agent(actor):
+        named = (batch.names[name] for name in wanted.reads() | wanted.about())
+        spaces = {found.namespace for found in named if isinstance(found, Asset)} - {reading.NAMESPACE}
+        for space in sorted(spaces | {entry.namespace for entry in wanted.consumers if entry.namespace}):
+            permit(actor, space)
+    person = person_of(actor)
+    if person is None:
+        return
+    for known in (asset for asset, _ in (*batch.assets, *batch.readers)):
+        if batches.is_known(known) and not may_change(person, known):
+            raise NotAllowed(f"Only a person of its domain, or one who is named for it, changes {known.name}.")
+    for domain in wanted.domains:
+        _check_domain(domain, person)
+
+
+def _check_domain(entry: DomainEntry, person: Person) -> None:
+    domain = Domain.objects.filter(key=entry.key).first()
+    if domain is not None and person.pk != domain.owner_id and not person.is_admin:
+        raise NotAllowed(f"Only the owner of {domain} or a person with the role admin changes it.")
+
+
+def _domain(entry: DomainEntry, people: Mapping[str, Person], actor: Actor) -> bool:
     domain, created = Domain.objects.get_or_create(key=entry.key, defaults={"name": entry.name})
     wanted: dict[str, Any] = {"name": entry.name, "restricted": entry.restricted}
     wanted["owner"] = people[entry.owner] if entry.owner else None
     wanted["on_call"] = people[entry.on_call] if entry.on_call else None
-    if set_fields(domain, wanted) or created:
-        report.domains.append(domain.key)
+    changed = set_fields(domain, wanted) or created
+    if changed:
         audit.record(actor, actions.DOMAIN_DECLARED, domain, facts={"domain": domain.name})
-
-
-def _asset(entry: AssetEntry, people: Mapping[str, Person], report: DeclareReport, actor: Actor) -> None:
-    asset = _known(entry.asset, "assets", report)
-    if asset is None:
-        return
-    changed = set_fields(asset, {"domain": named_domain(entry.domain)})
-    if set_roles(asset, entry.roles, people) or changed:
-        report.assets.append(asset.name)
-        audit.record(actor, actions.ASSET_DECLARED, asset, facts={"asset": asset.name})
-
-
-def _consumer(
-    reader: Asset, entry: ConsumerEntry, people: Mapping[str, Person], report: DeclareReport, actor: Actor
-) -> None:
-    source = _known(entry.confirm_source, reader.name, report) if entry.confirm_source else None
-    if readers.keep(reader, entry, people, source, actor=actor):
-        report.consumers.append(reader.name)
-
-
-def _note(entry: NoteEntry, report: DeclareReport, actor: Actor) -> None:
-    asset = _known(entry.asset, "notes", report)
-    if asset is None:
-        return
-    moment, person = clock.now(), person_of(actor)
-    approval = {"approved_by": person, "approved_at": moment} if person else {}
-    known = Note.objects.filter(asset=asset, text=entry.text).first()
-    if known is not None and (known.approved_by_id is not None or not approval):
-        return
-    if known is not None:
-        Note.objects.filter(pk=known.pk, approved_by__isnull=True).update(**approval)
-    else:
-        known = Note.objects.create(asset=asset, text=entry.text, author=actor.principal, created_at=moment, **approval)
-    report.notes += 1
-    audit.record(actor, actions.NOTE_WRITTEN, known, facts={"asset": asset.name})
-
-
-def _known(name: str, where: str, report: DeclareReport) -> Asset | None:
-    """The asset of that name; None, and listed in the report, when nobody knows it. BadInput when it is ambiguous."""
-    try:
-        return find_asset(name)
-    except NotFound:
-        report.unmatched.append({"in": where, "name": name})
-        return None
+    return changed

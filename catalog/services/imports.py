@@ -1,22 +1,29 @@
-"""Importing what a dbt project wrote about itself."""
+"""Importing what a dbt project wrote about itself.
+
+Everything is read and compared first; then the graph gets its new version in one step, with the readers, owners and
+columns that belong to it; then follows what may lag a moment (declarations under `meta`, column lineage, the search).
+Each of these says the same again when it is repeated, so that an import after a crash completes the one before.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from typing import Any
 
 from catalog import actions
-from catalog.models import Asset, Consumer, GraphVersion
-from catalog.services import assets, claims, readers
+from catalog.models import GraphVersion
+from catalog.services import claims, column_lineage, import_details, meta, namespaces, readers, search_index
 from catalog.services.access import permit
-from catalog.sources import catalog_file, manifest, run_results
-from catalog.sources.claims import NAMESPACE, Claims, NodeDraft
-from catalog.sources.claims import claims as claims_of
+from catalog.services.import_graph import Importing
+from catalog.sources import catalog_file, freshness, manifest, run_results
+from catalog.sources.claims import NAMESPACE, Claims
 from catalog.sources.manifest_types import Manifest, ManifestWarning
 from foundation import artifacts, audit
 from foundation.audit import Actor
+from foundation.bulk import patient
 from foundation.errors import BadInput
+from foundation.locks import transaction
 
 PROJECT = 180
 
@@ -54,34 +61,18 @@ def import_manifest(
     project: str | None = None,
     catalog: bytes | None = None,
     run_results: bytes | None = None,
+    sources: bytes | None = None,
 ) -> ImportReport:
     """Make the graph say what the manifest in `data` says; only claims of the same project are closed.
 
-    `namespace` is that of the connection (default `<adapter>://<project>`), `project` overrides the file's own name.
-    The same file again changes nothing and makes no version. BadInput, with the database unchanged, when a file cannot
-    be used; Busy and Unavailable as everywhere.
+    `namespace` is that of the connection (default `<adapter>://<project>`), `project` overrides the file's own name;
+    `catalog`, `run_results` and `sources` are dbt's files of these names. The same file again changes nothing and makes
+    no version. BadInput, with the database unchanged, when a file cannot be used; Busy and Unavailable as everywhere.
     """
-    read = manifest.read(data)
-    tables = catalog_file.read(catalog) if catalog is not None else None
-    results = _unknown_results(read, run_results) if run_results is not None else ()
-    name = project_of(read, project)
-    space = namespace or default_namespace(read, name)
-    if len(space) > NAMESPACE:
-        raise BadInput(f"The namespace has more than {NAMESPACE} characters.")
-    permit(actor, space)
-    claimed = claims_of(read, space, tables)
-    change = _write(claimed, data, name, actor)
-    if change.added or change.changed or change.removed:
-        readers.join(actor=actor)
-    return ImportReport(
-        graph_version=change.version,
-        assets=len(claimed.nodes),
-        edges=len(claimed.edges),
-        added=change.added,
-        changed=change.changed,
-        removed=change.removed,
-        warnings=(*claimed.warnings, *results),
-    )
+    with patient():
+        return _import(
+            data, namespace, project, {"catalog": catalog, "results": run_results, "sources": sources}, actor
+        )
 
 
 def project_of(read: Manifest, project: str | None) -> str:
@@ -99,46 +90,113 @@ def default_namespace(read: Manifest, project: str) -> str:
     return f"{read.adapter or 'dbt'}://{project}"
 
 
-def _write(claimed: Claims, data: bytes, project: str, actor: Actor) -> claims.Change:
-    key = f"dbt:{project}"
-    elsewhere = assets.by_local_id([name for name, draft in claimed.nodes.items() if draft.external], besides=key)
-    own = {name: draft for name, draft in claimed.nodes.items() if name not in elsewhere}
-    rows = assets.ensure(own.values())
-    ids = {name: elsewhere.get(name) or rows[draft.identity].pk for name, draft in claimed.nodes.items()}
-    nodes = {name: (ids[name], dict(draft.attributes)) for name, draft in claimed.nodes.items()}
-    edges = {(ids[above], ids[below], "feeds") for above, below in claimed.edges if ids[above] != ids[below]}
+def _namespace(wanted: str) -> str:
+    """The namespace that is meant, which an alias may lead to."""
+    if len(wanted) > NAMESPACE:
+        raise BadInput(f"The namespace has more than {NAMESPACE} characters.")
+    if not wanted.isprintable():
+        raise BadInput("The namespace holds characters that cannot be printed.")
+    return namespaces.resolve([wanted])[wanted]
 
-    def compare() -> claims.Difference:
-        return claims.difference(key, nodes, edges, partial=False)
 
-    found = compare()
-    measured = {name: draft for name, draft in own.items() if draft.measured or name in found.opened}
-    assets.describe(measured.values(), rows, key)
-    if not found:
-        return claims.Change(found.base)
+def _import(
+    data: bytes, namespace: str | None, project: str | None, files: Mapping[str, bytes | None], actor: Actor
+) -> ImportReport:
+    read = manifest.read(data)
+    tables = catalog_file.read(files["catalog"]) if files["catalog"] is not None else None
+    told = (*_unknown_results(read, files["results"]), *_unknown_sources(read, files["sources"]))
+    name = project_of(read, project)
+    space = _namespace(namespace or default_namespace(read, name))
+    permit(actor, space)
+    work = Importing(Claims(read, space, tables), f"dbt:{name}")
+    try:
+        change, late = _write(work, data, name, actor)
+        return ImportReport(
+            graph_version=change.version,
+            assets=len(work.ids),
+            edges=work.edge_count(),
+            added=change.added,
+            changed=change.changed,
+            removed=change.removed,
+            warnings=(*work.claimed.warnings(), *work.warnings(), *told, *late, *_emptied(work, change)),
+        )
+    finally:
+        work.claimed.forget()
+
+
+def _write(work: Importing, data: bytes, project: str, actor: Actor) -> tuple[claims.Change, list[ManifestWarning]]:
+    found = work.compare()
+    described = work.description
+    owners = import_details.Owners(work.claimed, work.ids, work.key)
+    if found:
+        change = _flip(work, found, owners, data, project, actor)
+        readers.join(actor=actor)
+    else:
+        change = claims.Change(found.base)
+        _details(work, owners, project, actor)
+    late = meta.declare_meta(import_details.declared(work.claimed, work.ids), project=project, actor=actor)
+    column_lineage.stage(import_details.compiled(work.claimed, work.ids, work.key))
+    columns = [pk for pk, _ in described.columns]
+    if columns:
+        column_lineage.columns_changed(columns)
+    search_index.refresh(sorted({*found.touched, *owners.changed, *columns, *(one[0] for one in described.assets)}))
+    return change, late
+
+
+def _flip(
+    work: Importing, found: claims.Difference, owners: import_details.Owners, data: bytes, project: str, actor: Actor
+) -> claims.Change:
+    """One new version. Assets that nothing in the graph claims yet are described ahead of it, unseen."""
+    first, seen = work.description, work.seen()
+    first.of(seen, others=True).write_in_chunks()
+    exposed = [work.ids[name] for name, draft in work.drafts.items() if draft.reader]
     sha256 = artifacts.store(data)
 
     def in_step(change: claims.Change) -> None:
-        _make_readers(own, rows)
+        (first.of(seen) if work.description is first else work.description).write()
+        readers.exposed(exposed)
+        owners.write()
         counts = {"added": change.added, "changed": change.changed, "removed": change.removed}
         facts: dict[str, str | int | None] = {"project": project, "version": change.version, **counts}
         audit.record(actor, actions.GRAPH_IMPORTED, GraphVersion(number=change.version), facts=facts)
 
-    return claims.write(key, "dbt", compare, first=found, artifact_sha256=sha256, in_step=in_step)
+    return claims.write(work.key, "dbt", work.compare, first=found, artifact_sha256=sha256, in_step=in_step)
 
 
-def _make_readers(drafts: Mapping[str, NodeDraft], rows: Mapping[Any, Asset]) -> None:
-    """An exposure is a reader whose times nobody has told; the repository says that it reads, so nobody approves it."""
-    pks = {rows[draft.identity].pk for draft in drafts.values() if draft.reader}
-    known = set(Consumer.objects.filter(asset__in=pks).values_list("asset_id", flat=True))
-    Consumer.objects.bulk_create([Consumer(asset_id=pk) for pk in sorted(pks - known)], ignore_conflicts=True)
+def _details(work: Importing, owners: import_details.Owners, project: str, actor: Actor) -> None:
+    """What changed without a new version: columns that a catalog file brought, an owner who is a person here now."""
+    described = work.description
+    if not described and not owners:
+        return
+    with transaction():
+        described.write()
+        owners.write()
+        counts = {"tables": len(described.columns), "owners": len(owners.changed)}
+        facts: dict[str, str | int | None] = {"project": project, **counts}
+        audit.record(actor, actions.GRAPH_DETAILED, ("catalog.source", work.key), facts=facts)
 
 
-def _unknown_results(read: Manifest, data: bytes) -> tuple[ManifestWarning, ...]:
+def _unknown_results(read: Manifest, data: bytes | None) -> Iterator[ManifestWarning]:
+    if data is None:
+        return
     found = run_results.read(data)
+    yield from found.warnings
     known = read.nodes.keys() | read.others.keys() | read.disabled.keys() | {test.unique_id for test in read.tests}
-    strange = (key for key in found.results if key not in known and key.partition(".")[0] != "operation")
-    return (
-        *found.warnings,
-        *(ManifestWarning(key, "has a result, but the manifest does not describe it") for key in strange),
-    )
+    for key in found.results:
+        if key not in known and key.partition(".")[0] != "operation":
+            yield ManifestWarning(key, "has a result, but the manifest does not describe it")
+
+
+def _unknown_sources(read: Manifest, data: bytes | None) -> Iterator[ManifestWarning]:
+    if data is None:
+        return
+    found = freshness.read(data)
+    yield from found.warnings
+    for key in found.results:
+        if key not in read.nodes and key not in read.disabled:
+            yield ManifestWarning(key, "has a freshness, but the manifest does not describe it")
+
+
+def _emptied(work: Importing, change: claims.Change) -> Iterator[ManifestWarning]:
+    if change.removed and not work.ids:
+        yield ManifestWarning("", f"it describes nothing any more: {change.removed} assets left the graph")

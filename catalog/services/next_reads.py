@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 
 from catalog.models import Consumer
 from foundation import clock
+from foundation.errors import BadInput
 
 
 def next_read(consumer: Consumer, at: datetime) -> datetime | None:
@@ -13,9 +14,18 @@ def next_read(consumer: Consumer, at: datetime) -> datetime | None:
 
     A reader that is triggered by API has no time of its own: it reads when somebody's orchestrator says so.
     """
-    if not consumer.cron or consumer.triggered_by_api:
+    return None if consumer.triggered_by_api else next_time(consumer.cron, consumer.zone, at)
+
+
+def next_time(cron: str, zone: str, at: datetime) -> datetime | None:
+    """The first moment after `at` at which a schedule fires, in UTC; None without a schedule.
+
+    None also for one that cannot be read any more (its zone is gone): one reader must not hide all the others.
+    """
+    try:
+        return clock.next_run(cron, zone or "UTC", at) if cron else None
+    except BadInput:
         return None
-    return clock.next_run(consumer.cron, consumer.zone or "UTC", at)
 
 
 def last_useful_minute(consumer: Consumer, read: datetime) -> datetime:

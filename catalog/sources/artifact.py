@@ -12,18 +12,19 @@ import orjson
 
 from foundation.errors import BadInput
 
-MAX_BYTES = 500 * 1024 * 1024
-"""Larger artifacts are refused unread: the largest known projects write about a tenth of it."""
+MAX_BYTES = 500_000_000
+"""Artifacts of this size and more are refused unread: the largest known projects write about a tenth of it."""
 
 _MARKER = re.compile(rb"^(<<<<<<< |>>>>>>> |=======\r?$)", re.MULTILINE)
-_SCHEMA = re.compile(r"/dbt/(?P<name>[a-z_-]+)/v(?P<number>\d+)\.json$")
+_SCHEMA = re.compile(r"/dbt/(?P<name>[a-z_-]+)/v(?P<number>[0-9]{1,9})\.json$")
+_BOM = b"\xef\xbb\xbf"
 _UNSTORABLE = re.compile("[\x00\ud800-\udfff]")  # PostgreSQL refuses NUL, UTF-8 refuses half surrogates
 
 
 def read_bytes(path: Path, what: str) -> bytes:
     """The bytes of the file at `path`; BadInput when it is missing, unreadable or over the size limit."""
     try:
-        if path.stat().st_size > MAX_BYTES:
+        if path.stat().st_size >= MAX_BYTES:
             raise _too_large(what)
         return path.read_bytes()
     except OSError as error:
@@ -32,29 +33,41 @@ def read_bytes(path: Path, what: str) -> bytes:
 
 def load(data: bytes, what: str) -> dict[str, Any]:
     """The object that `data` holds as UTF-8 JSON; BadInput with one sentence for everything else."""
-    if len(data) > MAX_BYTES:
+    if len(data) >= MAX_BYTES:
         raise _too_large(what)
-    text = _utf8(data, what)
-    value = _parse(text, what)
+    try:
+        value, strict = orjson.loads(data.removeprefix(_BOM)), True
+    except orjson.JSONDecodeError:
+        value, strict = _parse(_utf8(data, what), what), False
     if not isinstance(value, dict):
         raise BadInput(f"the {what} is not a JSON object but a {_json_word(value)}")
-    return _storable(value) if b"\\u0000" in data or _has_surrogate(data) else value
+    # orjson lets no half surrogate through; a NUL can only stand in the file as an escape.
+    return value if strict and b"\\u0000" not in data else _storable(value)
 
 
-def schema_version(document: Mapping[str, Any], what: str, known: Sequence[int]) -> str | None:
-    """`v12` and the like, None when the file does not say; BadInput for another artifact or an unknown number."""
+def schema_version(document: Mapping[str, Any], what: str) -> str | None:
+    """`v12` and the like, None when the file does not say; BadInput when it says that it is another artifact.
+
+    A number that no dbt of today writes is no reason to refuse (D8): see `strange_version`.
+    """
     url = mapping(document.get("metadata")).get("dbt_schema_version")
-    if url is None:
-        return None
-    found = _SCHEMA.search(str(url))
+    found = _SCHEMA.search(url) if isinstance(url, str) else None
     if found is None:
-        raise BadInput(f"the {what} names an unknown schema version: {str(url)[:200]}")
-    name, number = found["name"].replace("-", "_"), int(found["number"])
+        return None
+    name = found["name"].replace("-", "_")
     if name != what.replace("-", "_").replace(" ", "_"):
         raise BadInput(f"this is a dbt {name.replace('_', ' ')} file, not a {what}")
-    if number not in known:
-        raise BadInput(f"the {what} has version v{number}, which is not known here; v{known[0]} to v{known[-1]} are")
-    return f"v{number}"
+    return f"v{found['number']}"
+
+
+def strange_version(document: Mapping[str, Any], what: str, known: Sequence[int]) -> str | None:
+    """A sentence about a schema version that is not known here; None when it is known, or the file says none."""
+    url = mapping(document.get("metadata")).get("dbt_schema_version")
+    found = _SCHEMA.search(url) if isinstance(url, str) else None
+    if url is None or (found is not None and int(found["number"]) in known):
+        return None
+    said = f"v{found['number']}" if found else text(url)[:200] or "something that is no text"
+    return f"the {what} names the schema version {said}, which is not known here; it was read as far as it is alike"
 
 
 def mapping(value: object) -> Mapping[str, Any]:
@@ -76,6 +89,8 @@ def text(value: object) -> str:
 
 def strings(value: object) -> tuple[str, ...]:
     """The texts in a list, in order and once each; a single text counts as a list of one."""
+    if not value:
+        return ()
     items = [value] if isinstance(value, str) else sequence(value)
     return tuple(dict.fromkeys(item for item in items if isinstance(item, str) and item))
 
@@ -89,7 +104,18 @@ def objects(value: object) -> Iterator[tuple[str, Any]]:
 
 
 def _too_large(what: str) -> BadInput:
-    return BadInput(f"the {what} is larger than {MAX_BYTES // 1024 // 1024} MB")
+    return BadInput(f"the {what} has {MAX_BYTES // 1_000_000} MB or more and was not read")
+
+
+def integer(value: object) -> int | None:
+    """`value` when it is a whole number or the text of one, as some adapters write counts; else None."""
+    if isinstance(value, str) and value.isdecimal() and value.isascii():
+        return int(value) if len(value) < 20 else None
+    return value if isinstance(value, int) and not isinstance(value, bool) else None
+
+
+def _truncated(what: str) -> BadInput:
+    return BadInput(f"the {what} is truncated: it ends in the middle of its JSON")
 
 
 def _utf8(data: bytes, what: str) -> str:
@@ -98,6 +124,8 @@ def _utf8(data: bytes, what: str) -> str:
     try:
         return data.decode("utf-8-sig")
     except UnicodeDecodeError as error:
+        if error.reason == "unexpected end of data":
+            raise _truncated(what) from error
         raise BadInput(f"the {what} is not UTF-8 text (byte {error.start})") from error
 
 
@@ -108,17 +136,13 @@ def _parse(text: str, what: str) -> Any:
         if _MARKER.search(text.encode()):
             raise BadInput(f"the {what} holds unresolved merge conflict markers") from error
         if error.pos >= len(text.rstrip()) - 1 and text.lstrip()[0] in "{[":
-            raise BadInput(f"the {what} is truncated: it ends in the middle of its JSON") from error
+            raise _truncated(what) from error
     # Python's own json writes NaN and half surrogates, which orjson refuses; only then is the slow parser asked.
     try:
         return json.loads(text, parse_constant=lambda _: None)
     except (ValueError, RecursionError) as error:
         where = f" (line {error.lineno}, column {error.colno})" if isinstance(error, json.JSONDecodeError) else ""
         raise BadInput(f"the {what} is not JSON{where}") from error
-
-
-def _has_surrogate(data: bytes) -> bool:
-    return re.search(rb"\\u[dD][89a-fA-F]", data) is not None
 
 
 def _storable(value: Any) -> Any:

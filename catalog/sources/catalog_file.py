@@ -47,7 +47,7 @@ class CatalogFile:
 def read(data: bytes) -> CatalogFile:
     """The catalog in `data`; BadInput, with one sentence, when the file is something else."""
     document = artifact.load(data, "catalog")
-    version = artifact.schema_version(document, "catalog", KNOWN_VERSIONS)
+    version = artifact.schema_version(document, "catalog")
     if not isinstance(document.get("nodes"), dict):
         raise BadInput("the catalog has no nodes")
     entries = {**mapping(document.get("sources")), **document["nodes"]}
@@ -56,6 +56,9 @@ def read(data: bytes) -> CatalogFile:
         for key, raw in entries.items()
         if not isinstance(raw, dict)
     ]
+    strange = artifact.strange_version(document, "catalog", KNOWN_VERSIONS)
+    if strange:
+        warnings.insert(0, ManifestWarning("", strange))
     generated_at = text(mapping(document.get("metadata")).get("generated_at"))
     tables = {key: _table(key, raw) for key, raw in entries.items() if isinstance(raw, dict)}
     return CatalogFile(version, generated_at, tables, warnings)

@@ -1,14 +1,15 @@
 """The form of a declaration: a mapping, as YAML or JSON gives it, becomes typed entries. No database.
 
     domains:   [{name, key?, owner?, on_call?, restricted?}]
-    assets:    [{asset, domain?, owner?, operator?, business_owner?, on_call?, tool_admin?}]
-    consumers: [{asset, kind?, namespace?, reads?, through?, domain?, the roles above,
+    assets:    [{asset, domain?, definition?, owner?, operator?, business_owner?, on_call?, tool_admin?}]
+    consumers: [{asset, kind?, namespace?, reads?, through?, domain?, definition?, the roles above,
                  schedule: {cron, zone?} or {triggered_by_api: true}, lead_minutes? or lead_seconds?, consequence?,
-                 confirm: {metric, source}, tool?, mode?, delete_rule?}]
+                 contact?, confirm: {metric, source}, tool?, mode?, delete_rule?}]
     notes:     [{asset, text}]
 
-People are given by e-mail, one or a list. Keys that mean nothing on this floor are collected, not refused: an
-upper floor may own them.
+People are given by e-mail, one or a list; `{schedule: name}` or `{team: name}` stands for whom another tool knows. A
+key that is left out says nothing; one that is empty says that there is none. Keys that mean nothing on this floor are
+collected, not refused: an upper floor may own them.
 """
 
 from __future__ import annotations
@@ -17,12 +18,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
-from django.utils.text import slugify
-
-from catalog.models.consumers import MODES, ROLES
+from catalog.models.consumers import ROLES
+from catalog.sources.declared_entry import Entry, Roles
 from foundation.errors import BadInput
 
-LONGEST = {"consequence": 500, "delete_rule": 300, "tool": 100, "kind": 40, "cron": 100, "zone": 60, "metric": 200}
+MOST = 300
+"""Entries of one document: all of them are kept in one short transaction (0.5 s on SQLite), or none."""
 
 
 @dataclass(frozen=True)
@@ -38,40 +39,30 @@ class DomainEntry:
 
 @dataclass(frozen=True)
 class AssetEntry:
-    """Who answers for an asset."""
+    """Who answers for an asset, and what it means. `said` may hold domain and definition."""
 
     asset: str
-    domain: str | None
-    roles: Mapping[str, tuple[str, ...]]
-
-
-@dataclass(frozen=True)
-class SyncEntry:
-    """What a sync does in its tool."""
-
-    tool: str
-    mode: str
-    delete_rule: str
+    said: Mapping[str, Any]
+    roles: Roles
 
 
 @dataclass(frozen=True)
 class ConsumerEntry:
-    """A reader: what it reads, when, and what follows from that. `reads` holds tables and other readers."""
+    """A reader: what it reads, when, and what follows from that.
+
+    `said` may hold kind, reads (tables and other readers), schedule {cron, zone, triggered_by_api}, lead_seconds,
+    consequence, contact, confirm {metric, source}, tool, mode, delete_rule, domain, definition: what the entry names.
+    """
 
     name: str
-    kind: str
     namespace: str
-    domain: str | None
-    roles: Mapping[str, tuple[str, ...]]
-    reads: tuple[str, ...]
-    cron: str
-    zone: str
-    triggered_by_api: bool
-    lead_seconds: int
-    consequence: str
-    confirm_metric: str
-    confirm_source: str
-    sync: SyncEntry | None
+    said: Mapping[str, Any]
+    roles: Roles
+
+    @property
+    def kind(self) -> str:
+        """What it is when nobody else knows it."""
+        return str(self.said.get("kind") or ("sync" if self.said.get("tool") else "dashboard"))
 
 
 @dataclass(frozen=True)
@@ -83,8 +74,8 @@ class NoteEntry:
 
 
 @dataclass(frozen=True)
-class Declaration:
-    """A whole document; `ignored` are its keys that were not read, such as `assets.watch`."""
+class Document:
+    """A whole declaration; `ignored` are its keys that were not read, such as `assets.watch`."""
 
     domains: tuple[DomainEntry, ...] = ()
     assets: tuple[AssetEntry, ...] = ()
@@ -95,154 +86,89 @@ class Declaration:
     def emails(self) -> set[str]:
         """Every address that the document names."""
         found = {email for entry in self.domains for email in (entry.owner, entry.on_call) if email}
-        roles = [entry.roles for entry in self.assets] + [entry.roles for entry in self.consumers]
-        return found | {email for named in roles for emails in named.values() for email in emails}
+        return found | {
+            one.email for entry in self.spoken() for who in entry.roles.values() for one in who if one.email
+        }
+
+    def spoken(self) -> list[AssetEntry | ConsumerEntry]:
+        """The assets and readers of which it says something."""
+        return [*self.assets, *self.consumers]
+
+    def about(self) -> set[str]:
+        """The names of assets that it describes."""
+        return {entry.asset for entry in self.assets} | {entry.asset for entry in self.notes}
+
+    def reads(self) -> set[str]:
+        """The names of what its readers read."""
+        return {name for entry in self.consumers for name in entry.said.get("reads", ())}
+
+    def confirmed(self) -> list[str]:
+        """The names of the tables in which its readers' values are confirmed."""
+        return [entry.said["confirm"]["source"] for entry in self.consumers if entry.said.get("confirm")]
 
 
-def parse(document: Mapping[str, Any]) -> Declaration:
-    """The entries of `document`; BadInput, with one sentence that names the entry, for one that cannot be used."""
+SECTIONS: Mapping[str, frozenset[str]] = {
+    "domains": frozenset({"key", "name", "owner", "on_call", "restricted"}),
+    "assets": frozenset({"asset", "domain", "definition", *ROLES}),
+    "consumers": frozenset({
+        "asset", "kind", "namespace", "domain", "definition", "reads", "through", "schedule", "lead_minutes",
+        "lead_seconds", "consequence", "contact", "confirm", "tool", "mode", "delete_rule", *ROLES,
+    }),
+    "notes": frozenset({"asset", "text"}),
+}  # fmt: skip
+
+
+def parse(document: Mapping[str, Any], *, most: int = MOST) -> Document:
+    """The entries of `document`; BadInput, with one sentence that names the entry, for one that cannot be used, and for
+    more than `most` of them."""
     if not isinstance(document, Mapping):
         raise BadInput("A declaration is a mapping with domains, assets, consumers and notes.")
-    ignored: dict[str, None] = {
-        str(key): None for key in document if key not in ("domains", "assets", "consumers", "notes")
-    }
-    read = {
-        section: list(_entries(document, section, ignored)) for section in ("domains", "assets", "consumers", "notes")
-    }
-    return Declaration(
-        domains=tuple(_domain(entry) for entry in read["domains"]),
-        assets=tuple(
-            AssetEntry(entry.name("asset"), entry.optional("domain"), entry.roles()) for entry in read["assets"]
-        ),
-        consumers=tuple(_consumer(entry) for entry in read["consumers"]),
-        notes=tuple(NoteEntry(entry.name("asset"), entry.text("text", 10_000, needed=True)) for entry in read["notes"]),
+    ignored: dict[str, None] = {str(key): None for key in document if key not in SECTIONS}
+    read = {section: list(_entries(document, section, ignored)) for section in SECTIONS}
+    count = sum(map(len, read.values()))
+    if count > most:
+        raise BadInput(f"A declaration has at most {most} entries, not {count}; send it in parts.")
+    return Document(
+        domains=tuple(domain(entry) for entry in read["domains"]),
+        assets=tuple(asset(entry) for entry in read["assets"]),
+        consumers=tuple(consumer(entry) for entry in read["consumers"]),
+        notes=tuple(NoteEntry(entry.name("asset"), entry.needed("text", 10_000)) for entry in read["notes"]),
         ignored=tuple(ignored),
     )
 
 
-KEYS = {
-    "domains": {"key", "name", "owner", "on_call", "restricted"},
-    "assets": {"asset", "domain", *ROLES},
-    "consumers": {
-        "asset", "kind", "namespace", "domain", "reads", "through", "schedule", "lead_minutes", "lead_seconds",
-        "consequence", "confirm", "tool", "mode", "delete_rule", *ROLES,
-    },
-    "notes": {"asset", "text"},
-}  # fmt: skip
+def domain(entry: Entry) -> DomainEntry:
+    """One item of `domains`."""
+    name = entry.needed("name", 200)
+    owner, on_call = entry.text("owner"), entry.text("on_call")
+    return DomainEntry(
+        entry.slug("key", name), name, owner and owner.lower(), on_call and on_call.lower(), entry.flag("restricted")
+    )
 
 
-@dataclass(frozen=True)
-class _Entry:
-    """One item of a section, with the words to name it in an error."""
-
-    where: str
-    raw: Mapping[str, Any]
-
-    def refuse(self, why: str) -> BadInput:
-        return BadInput(f"{self.where}: {why}.")
-
-    def text(self, key: str, most: int, *, needed: bool = False) -> str:
-        value = self.raw.get(key)
-        if value is None and not needed:
-            return ""
-        if not isinstance(value, str) or not value.strip() or "\0" in value or len(value) > most:
-            raise self.refuse(f"{key} is not a text of 1 to {most} characters")
-        return value.strip()
-
-    def name(self, key: str) -> str:
-        return self.text(key, 500, needed=True)
-
-    def optional(self, key: str) -> str | None:
-        return self.text(key, 500) or None
-
-    def texts(self, key: str) -> tuple[str, ...]:
-        value = self.raw.get(key)
-        items = [] if value is None else [value] if isinstance(value, str) else value
-        if not isinstance(items, Sequence) or not all(isinstance(item, str) and item.strip() for item in items):
-            raise self.refuse(f"{key} is neither a text nor a list of texts")
-        return tuple(dict.fromkeys(item.strip() for item in items))
-
-    def flag(self, key: str) -> bool | None:
-        value = self.raw.get(key)
-        if value is not None and not isinstance(value, bool):
-            raise self.refuse(f"{key} is neither true nor false")
-        return value
-
-    def count(self, key: str) -> int | None:
-        value = self.raw.get(key)
-        if value is None:
-            return None
-        if isinstance(value, bool) or not isinstance(value, int) or not 0 <= value <= 31 * 86400:
-            raise self.refuse(f"{key} is not a whole number of at most a month")
-        return value
-
-    def part(self, key: str) -> _Entry:
-        value = self.raw.get(key)
-        if value is not None and not isinstance(value, Mapping):
-            raise self.refuse(f"{key} is not a mapping")
-        return _Entry(f"{self.where}, {key}", value or {})
-
-    def roles(self) -> dict[str, tuple[str, ...]]:
-        return {role: tuple(email.lower() for email in self.texts(role)) for role in ROLES if role in self.raw}
+def asset(entry: Entry) -> AssetEntry:
+    """One item of `assets`."""
+    return AssetEntry(entry.name("asset"), entry.said("domain", "definition"), entry.roles())
 
 
-def _entries(document: Mapping[str, Any], section: str, ignored: dict[str, None]) -> Iterator[_Entry]:
+def consumer(entry: Entry) -> ConsumerEntry:
+    """One item of `consumers`."""
+    said = entry.said("kind", "tool", "delete_rule", "consequence", "contact", "domain", "definition")
+    said |= entry.mode() | entry.reads() | entry.schedule() | entry.lead() | entry.confirm()
+    if said.get("kind") == "sync" and not said.get("tool"):
+        raise entry.refuse("a sync names its tool")
+    if said.get("tool") and not said.get("kind"):
+        said["kind"] = "sync"
+    return ConsumerEntry(entry.name("asset"), entry.text("namespace") or "", said, entry.roles())
+
+
+def _entries(document: Mapping[str, Any], section: str, ignored: dict[str, None]) -> Iterator[Entry]:
     items = document.get(section)
     if items is not None and (isinstance(items, str | Mapping) or not isinstance(items, Sequence)):
         raise BadInput(f"{section} is not a list.")
     for number, raw in enumerate(items or [], 1):
         if not isinstance(raw, Mapping):
             raise BadInput(f"Entry {number} of {section} is not a mapping.")
-        ignored.update({f"{section}.{key}": None for key in raw if key not in KEYS[section]})
+        ignored.update({f"{section}.{key}": None for key in raw if key not in SECTIONS[section]})
         called = raw.get("asset") or raw.get("name")
-        yield _Entry(f"Entry {number} of {section}" + (f" ({called})" if isinstance(called, str) else ""), raw)
-
-
-def _domain(entry: _Entry) -> DomainEntry:
-    name = entry.text("name", 200, needed=True)
-    key = entry.text("key", 100) or slugify(name)
-    if key != slugify(key) or not key or len(key) > 100:
-        raise entry.refuse("its key is not made of letters, digits and hyphens")
-    owner, on_call = entry.text("owner", 254) or None, entry.text("on_call", 254) or None
-    return DomainEntry(key, name, owner and owner.lower(), on_call and on_call.lower(), entry.flag("restricted"))
-
-
-def _consumer(entry: _Entry) -> ConsumerEntry:
-    schedule, confirm = entry.part("schedule"), entry.part("confirm")
-    sync = _sync(entry)
-    kind = entry.text("kind", LONGEST["kind"]) or ("sync" if sync else "dashboard")
-    if kind == "sync" and sync is None:
-        raise entry.refuse("a sync names its tool")
-    return ConsumerEntry(
-        name=entry.name("asset"),
-        kind=kind,
-        namespace=entry.text("namespace", 300),
-        domain=entry.optional("domain"),
-        roles=entry.roles(),
-        reads=tuple(dict.fromkeys((*entry.texts("reads"), *entry.texts("through")))),
-        cron=schedule.text("cron", LONGEST["cron"]),
-        zone=schedule.text("zone", LONGEST["zone"]) or "UTC",
-        triggered_by_api=bool(schedule.flag("triggered_by_api")),
-        lead_seconds=_lead(entry),
-        consequence=entry.text("consequence", LONGEST["consequence"]),
-        confirm_metric=confirm.text("metric", LONGEST["metric"], needed=bool(confirm.raw)),
-        confirm_source=confirm.text("source", 800, needed=bool(confirm.raw)),
-        sync=sync,
-    )
-
-
-def _sync(entry: _Entry) -> SyncEntry | None:
-    tool = entry.text("tool", LONGEST["tool"])
-    if not tool:
-        return None
-    mode = entry.text("mode", 40) or "unknown"
-    if mode not in MODES:
-        raise entry.refuse(f"mode is one of {', '.join(MODES)}, not {mode}")
-    return SyncEntry(tool, mode, entry.text("delete_rule", LONGEST["delete_rule"]))
-
-
-def _lead(entry: _Entry) -> int:
-    minutes, seconds = entry.count("lead_minutes"), entry.count("lead_seconds")
-    if minutes is not None and seconds is not None:
-        raise entry.refuse("lead_minutes and lead_seconds say the same thing twice")
-    return minutes * 60 if minutes is not None else 60 if seconds is None else seconds
+        yield Entry(f"Entry {number} of {section}" + (f" ({called})" if isinstance(called, str) else ""), raw)

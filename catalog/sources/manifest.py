@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from catalog.sources import artifact
+from catalog.sources import artifact, manifest_columns
 from catalog.sources.artifact import mapping, strings, text
+from catalog.sources.lazy import lazy
 from catalog.sources.manifest_edges import edges
-from catalog.sources.manifest_nodes import OTHERS, Context, external_node, group_owners, node_of, test_of
+from catalog.sources.manifest_entry import owner_of
+from catalog.sources.manifest_node import OTHERS, RELATIONAL
 from catalog.sources.manifest_types import Column, Macro, Manifest, ManifestWarning, Node, Owner, TestNode
 from catalog.sources.naming import DatasetName, dataset_name
 from foundation.errors import BadInput
@@ -51,9 +53,13 @@ def read(data: bytes) -> Manifest:
     sentence, when the whole file is not a manifest of a known version.
     """
     document = artifact.load(data, "manifest")
-    version = artifact.schema_version(document, "manifest", KNOWN_VERSIONS)
+    version = artifact.schema_version(document, "manifest")
     _require_nodes(document)
-    return _Reader(document, version).manifest()
+    reader = _Reader(document, version)
+    strange = artifact.strange_version(document, "manifest", KNOWN_VERSIONS)
+    if strange:
+        reader.warn("", strange)
+    return reader.manifest()
 
 
 def read_file(path: Path) -> Manifest:
@@ -84,23 +90,23 @@ class _Reader:
         self.adapter = text(self.metadata.get("adapter_type")).lower()
         self.manifest_version = version
         self.warnings: list[ManifestWarning] = []
-        self.parents = self._parents()
-        self.groups = group_owners(document)
+        self.groups = _group_owners(document)
 
     def manifest(self) -> Manifest:
-        found: dict[str, Node] = {}
+        nodes: dict[str, Node] = {}
+        others: dict[str, Node] = {}
+        disabled: dict[str, Node] = {}
         tests: list[TestNode] = []
         for unique_id, raw in self._entries():
-            try:
-                if _resource_type(unique_id, raw) == "test":
-                    tests.append(test_of(unique_id, raw, self._parents_of(unique_id, raw)))
-                else:
-                    found[unique_id] = self._node(unique_id, raw)
-            except (ValueError, TypeError, KeyError, AttributeError, RecursionError) as error:
-                self.warn(unique_id, f"the node could not be read and was left out ({type(error).__name__})")
-        nodes = {key: node for key, node in found.items() if node.resource_type not in OTHERS and node.enabled}
-        others = {key: node for key, node in found.items() if node.resource_type in OTHERS and node.enabled}
-        nodes |= self._externals(nodes | others)
+            resource_type = _resource_type(unique_id, raw)
+            parents = self._parents_of(unique_id, raw)
+            if resource_type == "test":
+                tests.append(TestNode(unique_id, raw, parents))
+                continue
+            node = self._node(unique_id, resource_type, raw, parents)
+            place = others if resource_type in OTHERS else nodes
+            (place if node.enabled else disabled)[unique_id] = node
+        nodes.update(self._externals(nodes, others))
         return Manifest(
             schema_version=self.manifest_version,
             project=text(self.metadata.get("project_name")) or _only_package(nodes),
@@ -108,9 +114,10 @@ class _Reader:
             dbt_version=text(self.metadata.get("dbt_version")),
             nodes=nodes,
             others=others,
-            disabled={key: node for key, node in found.items() if not node.enabled} | self._disabled(),
+            disabled=disabled | self._disabled(),
             tests=tests,
             macros=dict(self._macros()),
+            group_owners=self.groups,
             warnings=self.warnings,
             generated_at=text(self.metadata.get("generated_at")),
             invocation_id=text(self.metadata.get("invocation_id")),
@@ -130,15 +137,20 @@ class _Reader:
                 else:
                     self.warn(unique_id, "the entry is not an object and was left out")
 
-    def _node(self, unique_id: str, raw: Mapping[str, Any]) -> Node:
-        context = Context(self.adapter, self.groups, lambda reason: self.warn(unique_id, reason))
-        return node_of(unique_id, _resource_type(unique_id, raw), raw, self._parents_of(unique_id, raw), context)
+    def _node(self, unique_id: str, resource_type: str, raw: Mapping[str, Any], parents: tuple[str, ...]) -> Node:
+        enabled = mapping(raw.get("config")).get("enabled") is not False
+        node = Node(unique_id, resource_type, raw, parents, adapter=self.adapter, groups=self.groups, enabled=enabled)
+        if enabled and resource_type in RELATIONAL and not node.schema:
+            self.warn(unique_id, "the node names no schema")
+        manifest_columns.look(raw.get("columns"), lambda reason: self.warn(unique_id, reason))
+        return node
 
-    def _parents(self) -> dict[str, list[str]]:
+    @lazy
+    def _parents(self) -> Mapping[str, Sequence[str]]:
         """parent_map, or child_map turned round: the fall-back of a node whose own depends_on is missing."""
         given = mapping(self.document.get("parent_map"))
         if given:
-            return {key: list(strings(value)) for key, value in given.items()}
+            return given
         parents: dict[str, list[str]] = {}
         for parent, children in mapping(self.document.get("child_map")).items():
             for child in strings(children):
@@ -147,28 +159,31 @@ class _Reader:
 
     def _parents_of(self, unique_id: str, raw: Mapping[str, Any]) -> tuple[str, ...]:
         depends_on = mapping(raw.get("depends_on"))
-        with_locations = [
-            item[0]
-            for item in artifact.sequence(depends_on.get("nodes_with_ref_location"))
-            if item and isinstance(item, list)
-        ]
-        named = strings(depends_on.get("nodes")) or strings(with_locations) or strings(self.parents.get(unique_id))
-        return tuple(parent for parent in named if parent != unique_id)
+        named = strings(depends_on.get("nodes"))
+        if not named:
+            places = artifact.sequence(depends_on.get("nodes_with_ref_location"))
+            named = strings([item[0] for item in places if item and isinstance(item, list)])
+        if not named:
+            named = strings(self._parents.get(unique_id))
+        return named if unique_id not in named else tuple(parent for parent in named if parent != unique_id)
 
-    def _externals(self, known: Mapping[str, Node]) -> dict[str, Node]:
+    def _externals(self, nodes: Mapping[str, Node], others: Mapping[str, Node]) -> dict[str, Node]:
         """Dependencies that the file names but does not describe: other projects, disabled or deleted nodes."""
         missing = {
-            parent: node.unique_id for node in known.values() for parent in node.depends_on if parent not in known
+            parent: node.unique_id
+            for node in (*nodes.values(), *others.values())
+            for parent in node.depends_on
+            if parent not in nodes and parent not in others
         }
         for parent, child in missing.items():
             self.warn(child, f"depends on {parent}, which the manifest does not describe")
-        return {parent: external_node(parent) for parent in missing}
+        return {parent: Node(parent, parent.partition(".")[0], external=True) for parent in missing}
 
     def _disabled(self) -> dict[str, Node]:
         entries = artifact.objects(self.document.get("disabled"))
         flat = ((key, item) for key, value in entries for item in (value if isinstance(value, list) else [value]))
         return {
-            key: external_node(key, enabled=False, description=text(item.get("description")))
+            key: Node(key, _resource_type(key, item), item, enabled=False)
             for key, item in flat
             if key and isinstance(item, dict)
         }
@@ -179,6 +194,13 @@ class _Reader:
             if unique_id and entry:
                 calls = strings(mapping(entry.get("depends_on")).get("macros"))
                 yield unique_id, Macro(unique_id, text(entry.get("macro_sql")), calls)
+
+
+def _group_owners(document: Mapping[str, Any]) -> dict[str, Owner]:
+    """The owner of each group that names one, by the group's name."""
+    groups = (mapping(item) for item in mapping(document.get("groups")).values())
+    found = {text(group.get("name")): owner_of(group.get("owner")) for group in groups}
+    return {name: owner for name, owner in found.items() if name and owner}
 
 
 def _resource_type(unique_id: str, raw: Mapping[str, Any]) -> str:

@@ -15,10 +15,12 @@ def edges(manifest: Manifest) -> set[tuple[str, str]]:
     """
     through = _Through(manifest.nodes, manifest.others)
     found = set()
-    for node in manifest.nodes.values():
-        for parent in through.assets(node.depends_on):
-            found.add((parent, node.unique_id))
-            found |= {(above, node.unique_id) for above in through.above_ephemeral(parent)}
+    for child, node in manifest.nodes.items():
+        for parent in node.depends_on:
+            if parent in through.plain:
+                found.add((parent, child))
+            else:
+                found.update((above, child) for above in through.above(parent))
     return {(parent, child) for parent, child in found if parent != child}
 
 
@@ -30,33 +32,34 @@ def all_edges(manifest: Manifest) -> set[tuple[str, str]]:
 
 
 class _Through:
-    """Looks through nodes behind which no table stands; a cycle in a damaged file ends the look, not the program."""
+    """Looks through nodes behind which no table stands; a cycle in a damaged file ends the look, not the program.
+
+    `plain` are the nodes that need no look: those with a table.
+    """
 
     def __init__(self, nodes: Mapping[str, Node], others: Mapping[str, Node]) -> None:
         self.nodes, self.others = nodes, others
+        self.ephemeral = {key for key, node in nodes.items() if node.materialized == "ephemeral"}
+        self.plain = nodes.keys() - self.ephemeral
 
-    def assets(self, parents: tuple[str, ...]) -> Iterator[str]:
-        """`parents`, with those that are no asset replaced by the assets above them."""
-        yield from self._walk(parents, self.others, enter_assets=False)
+    def above(self, parent: str) -> Iterator[str]:
+        """The assets that feed whatever reads `parent`: what is no asset is replaced by the assets above it, and an
+        ephemeral model is joined by those above it, down to real tables."""
+        for asset in self._walk((parent,), enter_assets=False):
+            yield asset
+            if asset in self.ephemeral:
+                yield from self._walk(self.nodes[asset].depends_on, enter_assets=True)
 
-    def above_ephemeral(self, parent: str) -> Iterator[str]:
-        """The assets above `parent` when it is ephemeral: through further ephemeral ones down to real tables."""
-        if self._is_ephemeral(parent):
-            yield from self._walk(self.nodes[parent].depends_on, self.others, enter_assets=True)
-
-    def _walk(self, parents: tuple[str, ...], others: Mapping[str, Node], *, enter_assets: bool) -> Iterator[str]:
+    def _walk(self, parents: tuple[str, ...], *, enter_assets: bool) -> Iterator[str]:
         waiting, seen = list(parents), set()
         while waiting:
             current = waiting.pop()
             if current in seen:
                 continue
             seen.add(current)
-            if current in others:
-                waiting.extend(others[current].depends_on)
-            elif enter_assets and self._is_ephemeral(current):
+            if current in self.others:
+                waiting.extend(self.others[current].depends_on)
+            elif enter_assets and current in self.ephemeral:
                 waiting.extend(self.nodes[current].depends_on)
             elif current in self.nodes:
                 yield current
-
-    def _is_ephemeral(self, unique_id: str) -> bool:
-        return unique_id in self.nodes and self.nodes[unique_id].materialized == "ephemeral"

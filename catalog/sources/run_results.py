@@ -50,11 +50,12 @@ class RunResults:
 def read(data: bytes) -> RunResults:
     """The run results in `data`; BadInput, with one sentence, when the file is something else."""
     document = artifact.load(data, "run results")
-    version = artifact.schema_version(document, "run results", KNOWN_VERSIONS)
+    version = artifact.schema_version(document, "run results")
     if not isinstance(document.get("results"), list):
         raise BadInput("the run results have no list of results")
     metadata = mapping(document.get("metadata"))
-    warnings: list[ManifestWarning] = []
+    strange = artifact.strange_version(document, "run results", KNOWN_VERSIONS)
+    warnings = [ManifestWarning("", strange)] if strange else []
     results = {}
     for raw in document["results"]:
         unique_id = text(mapping(raw).get("unique_id")) or text(mapping(mapping(raw).get("node")).get("unique_id"))

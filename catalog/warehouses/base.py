@@ -84,12 +84,31 @@ class TableInfo:
 
 @dataclass(frozen=True)
 class ColumnInfo:
-    """One column; `data_type` in the warehouse's own words, `position` counts from 1."""
+    """One column; `data_type` in the warehouse's own words, `position` counts from 1. `comment` is asked for by
+    `Warehouse.inventory` alone."""
 
     name: str
     data_type: str
     nullable: bool
     position: int
+    comment: str = ""
+
+
+@dataclass(frozen=True)
+class TableFacts:
+    """All that the warehouse's own catalogue says of one table or view.
+
+    `rows` is its estimate and `bytes` what it takes on the disk, indexes included; None: the warehouse does not say
+    (never 0). `definition` is the code of a view, "" for a table.
+    """
+
+    relation: Relation
+    kind: str
+    columns: tuple[ColumnInfo, ...] = ()
+    comment: str = ""
+    rows: int | None = None
+    bytes: int | None = None
+    definition: str = ""
 
 
 @dataclass(frozen=True)
@@ -125,11 +144,17 @@ class Warehouse(Protocol):
     def tables(self) -> list[TableInfo]:
         """Tables and views outside the system schemas, ordered by name."""
 
+    def inventory(self) -> list[TableFacts]:
+        """Every table and view outside the system schemas with its columns, ordered by name, in one question."""
+
     def describe(self, relation: Relation) -> list[ColumnInfo] | None:
         """Columns in their order, or None when the relation is missing."""
 
     def select(self, sql: str, *, label: str, timeout: timedelta, row_limit: int) -> Rows:
         """Run one guarded SELECT. Raises Refused (guard), TableMissing, TimedOut, QueryFailed."""
+
+    def may_write(self) -> str:
+        """What the account may do besides reading, in words; "" when nothing (D9: its grants are the real guard)."""
 
     def row_count(self, relation: Relation) -> int | Missing:
         """count(*) of the relation, or Missing; a missing table is never 0."""

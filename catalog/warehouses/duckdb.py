@@ -21,6 +21,7 @@ from catalog.warehouses.base import (
     QueryFailed,
     Relation,
     Rows,
+    TableFacts,
     TableInfo,
     TableMissing,
     TimedOut,
@@ -28,6 +29,7 @@ from catalog.warehouses.base import (
     first_line,
 )
 from catalog.warehouses.duckdb_copies import copy_of
+from catalog.warehouses.duckdb_inventory import inventory
 from catalog.warehouses.duckdb_source import Source
 from catalog.warehouses.guard import guard
 from catalog.warehouses.timeouts import stop_after
@@ -82,6 +84,12 @@ class DuckDBWarehouse:
         found = self._ask(TABLES, [], limit=INTROSPECTION, most=None)
         return [TableInfo(Relation(row[0], row[1], row[2]), row[3]) for row in found.fetched]
 
+    def inventory(self) -> list[TableFacts]:
+        """As `Warehouse.inventory`; the bytes are those of the blocks that hold the table's data, which small tables
+        share, so their sum may exceed the file."""
+        with self._opened(INTROSPECTION) as (connection, _):
+            return inventory(connection)
+
     def describe(self, relation: Relation) -> list[ColumnInfo] | None:
         """As `Warehouse.describe`; names are compared without case, as DuckDB does."""
         names = [relation.database, relation.schema, relation.name]
@@ -93,18 +101,29 @@ class DuckDBWarehouse:
         checked = guard(sql, dialect=self.dialect, row_limit=row_limit)
         return self._ask(checked, [], limit=timeout, most=row_limit + 1).rows(row_limit)
 
+    def may_write(self) -> str:
+        """As `Warehouse.may_write`: nothing, since a file has no accounts and copies of it are opened read only."""
+        return ""
+
     def row_count(self, relation: Relation) -> int | Missing:
         """As `Warehouse.row_count`."""
         return count_rows(self, relation, timeout=INTROSPECTION)
 
     def _ask(self, sql: str, values: Sequence[Any], *, limit: timedelta, most: int | None) -> Answer:
+        with self._opened(limit) as (connection, measured_at):
+            started = time.monotonic()
+            connection.execute(sql, list(values))
+            fetched = connection.fetchall() if most is None else connection.fetchmany(most)
+            columns = tuple(column[0] for column in connection.description or ())
+            return Answer(columns, fetched, round((time.monotonic() - started) * 1000), measured_at)
+
+    @contextmanager
+    def _opened(self, limit: timedelta) -> Iterator[tuple[duckdb.DuckDBPyConnection, datetime]]:
+        """A copy of the file as it is now, opened, and that moment; what is asked is stopped after `limit`."""
         with copy_of(self.source, wait=self.lock_wait) as file:
-            measured_at, started = datetime.now(UTC), time.monotonic()
+            copied = datetime.now(UTC)
             with _connection(file) as connection, stop_after(limit, connection.interrupt), _errors_said(limit):
-                connection.execute(sql, list(values))
-                fetched = connection.fetchall() if most is None else connection.fetchmany(most)
-                columns = tuple(column[0] for column in connection.description or ())
-        return Answer(columns, fetched, round((time.monotonic() - started) * 1000), measured_at)
+                yield connection, copied
 
 
 @contextmanager

@@ -21,6 +21,7 @@ from catalog.warehouses.base import (
     QueryFailed,
     Relation,
     Rows,
+    TableFacts,
     TableInfo,
     TableMissing,
     TimedOut,
@@ -28,6 +29,7 @@ from catalog.warehouses.base import (
     first_line,
 )
 from catalog.warehouses.guard import guard
+from catalog.warehouses.postgres_inventory import OPTIONS, RIGHTS, TABLES_IN_FULL, facts_of, rights_in_words
 from catalog.warehouses.timeouts import stop_after
 from foundation.errors import BadInput, Unavailable
 from foundation.http import pin
@@ -85,6 +87,11 @@ class PostgresWarehouse:
         found = self._ask(TABLES, [], label="tables", limit=INTROSPECTION).fetched
         return [TableInfo(Relation(row[0], row[1], row[2]), row[3]) for row in found]
 
+    def inventory(self) -> list[TableFacts]:
+        """As `Warehouse.inventory`; partitions count into their table, what an extension brought is left out."""
+        found = self._ask(TABLES_IN_FULL, [], label="inventory", limit=INTROSPECTION, more=OPTIONS).fetched
+        return [facts_of(row) for row in found]
+
     def describe(self, relation: Relation) -> list[ColumnInfo] | None:
         """As `Warehouse.describe`; names are compared exactly, as quoted ones."""
         names = [relation.database, relation.schema, relation.name]
@@ -97,13 +104,18 @@ class PostgresWarehouse:
         checked = guard(sql, dialect=self.dialect, row_limit=row_limit)
         return self._ask(checked, None, label=label, limit=timeout).rows(row_limit)
 
+    def may_write(self) -> str:
+        """As `Warehouse.may_write`."""
+        found = self._ask(RIGHTS, [], label="rights", limit=INTROSPECTION).fetched[0]
+        return rights_in_words(*found)
+
     def row_count(self, relation: Relation) -> int | Missing:
         """As `Warehouse.row_count`."""
         return count_rows(self, relation, timeout=INTROSPECTION)
 
-    def _ask(self, sql: str, values: Sequence[Any] | None, *, label: str, limit: timedelta) -> Answer:
+    def _ask(self, sql: str, values: Sequence[Any] | None, *, label: str, limit: timedelta, more: str = "") -> Answer:
         with (
-            _connection(self._address(), label, limit) as connection,
+            _connection(self._address(), label, limit, more) as connection,
             _errors_said(limit),
             stop_after(limit + SILENCE, lambda: _cut(connection)),
         ):
@@ -151,12 +163,14 @@ def _route(address: Mapping[str, str]) -> dict[str, str]:
 
 
 @contextmanager
-def _connection(address: Mapping[str, str], label: str, limit: timedelta) -> Iterator[psycopg.Connection]:
+def _connection(
+    address: Mapping[str, str], label: str, limit: timedelta, more: str = ""
+) -> Iterator[psycopg.Connection]:
     milliseconds = max(1, round(limit.total_seconds() * 1000))
     options = (
         f"-c default_transaction_read_only=on -c statement_timeout={milliseconds} -c lock_timeout={milliseconds}"
         " -c idle_in_transaction_session_timeout=60s -c standard_conforming_strings=on -c TimeZone=UTC"
-        " -c DateStyle=ISO -c IntervalStyle=iso_8601"
+        " -c DateStyle=ISO -c IntervalStyle=iso_8601" + more
     )
     try:
         connection = psycopg.connect(
@@ -205,7 +219,9 @@ def _errors_said(limit: timedelta) -> Iterator[None]:
         yield
     except (errors.UndefinedTable, errors.InvalidSchemaName) as error:
         raise TableMissing("a table that the query reads is missing") from error
-    except (errors.QueryCanceled, errors.LockNotAvailable) as error:
+    except errors.LockNotAvailable as error:
+        raise TimedOut("not evaluated: somebody else has locked a table that the query reads") from error
+    except errors.QueryCanceled as error:
         raise TimedOut(f"not evaluated: the query took longer than {limit.total_seconds():g} s") from error
     except (psycopg.OperationalError, psycopg.InternalError) as error:
         raise Unavailable(f"not evaluated: PostgreSQL does not answer: {first_line(error)}") from error

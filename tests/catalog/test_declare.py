@@ -69,8 +69,10 @@ def test_a_whole_estate_is_declared(person: Actor, owner: Person, teammate: Pers
         "assets": ["dev.main.orders"],
         "consumers": ["Copy of orders", "Board"],
         "notes": 1,
+        "definitions": 0,
         "unmatched": [],
         "ignored": ["people", "domains.approver", "assets.watch"],
+        "withdrawn": [],
     }
     orders, copy, board = (find_asset(name) for name in ("main.orders", "Copy of orders", "Board"))
     assert orders.domain is not None
@@ -120,8 +122,8 @@ def test_an_unknown_table_is_listed_and_joined_when_it_comes(person: Actor, mach
     report = declare(document, actor=person)
     assert report.unmatched == [
         {"in": "assets", "name": "main.lost"},
-        {"in": "Copy of orders", "name": "main.orders"},
         {"in": "notes", "name": "main.lost"},
+        {"in": "Copy of orders", "name": "main.orders"},
     ]
     assert unmatched() == [{"in": "Copy of orders", "name": "main.orders"}]
     import_manifest(shop(), actor=machine)

@@ -3,24 +3,21 @@
 from __future__ import annotations
 
 import json
-import random
 from datetime import UTC, datetime
 from typing import Any
 
-import networkx
-import numpy as np
 import pytest
 
-from catalog import reach as reach_module
-from catalog.adjacency import Adjacency
-from catalog.models import Asset
-from catalog.reach import Reach, reach
+from catalog.graph import reach as reach_module
+from catalog.graph.reach import Reach, reach
+from catalog.models import Asset, AssetRole
 from catalog.selectors import find_asset
 from catalog.services.declare import declare
 from catalog.services.imports import import_manifest
 from foundation.audit import Actor
 from foundation.errors import BadInput
 from foundation.models import Person
+from tests.catalog.graph_rows import Rows
 from tests.catalog.manifests import manifest, model, shop
 
 AT = datetime(2026, 9, 29, 1, 13, tzinfo=UTC)
@@ -60,12 +57,15 @@ def test_readers_come_in_the_order_in_which_they_read(machine: Actor, teammate: 
 def test_a_reader_tells_all_that_is_declared_of_it(machine: Actor, teammate: Person) -> None:
     import_manifest(shop(), actor=machine)
     declare(readers(), actor=machine)
-    sync = consumer(reach(find_asset("main.orders"), at=AT), "Copy of orders")
+    orders = find_asset("main.orders")
+    sync = consumer(reach(orders, at=AT), "Copy of orders")
     assert sync.pop("asset_id") == find_asset("Copy of orders").pk
     assert sync == {
         "name": "Copy of orders",
         "kind": "sync",
         "hops": 1,
+        "via": orders.pk,
+        "status": "standing",
         "through": None,
         "tool": "copier",
         "mode": "mirror",
@@ -80,6 +80,62 @@ def test_a_reader_tells_all_that_is_declared_of_it(machine: Actor, teammate: Per
         "tool_admin": None,
         "approved_by": None,
     }
+
+
+@pytest.mark.django_db
+def test_of_readers_at_one_minute_the_one_that_harms_most_comes_first() -> None:
+    rows = Rows()
+    names = ["board", "extract", "full", "append", "mirror", "activation", "said", "not said", "untold", "no time"]
+    rows.version([("table", name) for name in names])
+    for name in names[1:6]:
+        rows.reader(name, kind="sync", tool="tool", mode=name, cron="0 2 * * *", consequence="Something.")
+    rows.reader("board", cron="0 2 * * *")
+    rows.reader("untold", kind="sync", cron="0 2 * * *", consequence="Something.")
+    rows.reader("said", kind="sync", tool="tool", cron="0 1 * * *", consequence="Something.", zone="Etc/GMT+2")
+    rows.reader("not said", kind="sync", tool="tool", cron="0 3 * * *")
+    rows.reader("no time", kind="sync", tool="tool", mode="mirror", consequence="Something.")
+    listed = [one["name"] for one in reach(rows.assets["table"], at=AT).consumers]
+    same_minute = ["untold", "activation", "mirror", "append", "full", "extract", "board"]
+    assert listed == [*same_minute, "not said", "said", "no time"]
+
+
+@pytest.mark.django_db
+def test_what_nobody_wrote_down_and_what_must_be_held_earlier_comes_first() -> None:
+    rows = Rows()
+    rows.version([("table", name) for name in ("said", "silent", "early")])
+    rows.reader("said", cron="0 2 * * *", consequence="Something.", lead_seconds=60)
+    rows.reader("early", cron="0 2 * * *", consequence="Something.", lead_seconds=600)
+    rows.reader("silent", cron="0 2 * * *", lead_seconds=0)
+    assert [one["name"] for one in reach(rows.assets["table"], at=AT).consumers] == ["silent", "early", "said"]
+
+
+@pytest.mark.django_db
+def test_a_suggested_reader_counts_and_a_refused_or_withdrawn_one_does_not() -> None:
+    rows = Rows()
+    rows.version([("table", name) for name in ("suggested", "refused", "withdrawn")])
+    for name in ("suggested", "refused", "withdrawn"):
+        rows.reader(name, status=name)
+    found = reach(rows.assets["table"], at=AT)
+    assert [(one["name"], one["status"]) for one in found.consumers] == [("suggested", "suggested")]
+
+
+@pytest.mark.django_db
+def test_a_schedule_that_cannot_be_read_any_more_leaves_its_reader_in_the_list() -> None:
+    rows = Rows()
+    rows.version([("table", "good"), ("table", "broken")])
+    rows.reader("good", cron="0 2 * * *")
+    rows.reader("broken", cron="0 2 * * *", zone="Nowhere/Gone")
+    assert [one["next_read"] is None for one in reach(rows.assets["table"], at=AT).consumers] == [False, True]
+
+
+@pytest.mark.django_db
+def test_each_node_names_the_one_before_it_on_a_shortest_way() -> None:
+    rows = Rows()
+    rows.version([("a", "b"), ("a", "c"), ("b", "d"), ("c", "d"), ("d", "a")])
+    found = reach(rows.assets["a"], at=AT)
+    ways = [(node["name"], node["hops"], rows.names([node["via"]])[0]) for node in found.nodes]
+    assert ways == [("b", 1, "a"), ("c", 1, "a"), ("d", 2, "b")]
+    assert len(found.edges) == 5
 
 
 @pytest.mark.django_db
@@ -157,33 +213,12 @@ def test_an_asset_without_edges_reaches_nothing() -> None:
 
 
 @pytest.mark.django_db
-def test_queries_do_not_grow_with_the_graph(machine: Actor, django_assert_max_num_queries: Any) -> None:
-    import_manifest(
-        manifest([model(f"m{n}", *([f"model.shop.m{n - 1}"] if n else [])) for n in range(200)]), actor=machine
-    )
-    first = find_asset("main.m0")
+def test_queries_do_not_grow_with_the_graph(owner: Person, django_assert_max_num_queries: Any) -> None:
+    rows = Rows()
+    rows.version([(f"m{n}", f"m{n + 1}") for n in range(199)])
+    for n in range(100, 200):
+        consumer = rows.reader(f"m{n}", cron="0 2 * * *", approved_by=owner)
+        AssetRole.objects.create(asset=consumer.asset, person=owner, role="operator")
     with django_assert_max_num_queries(10):
-        assert reach(first, at=AT).total == 199
-
-
-@pytest.mark.parametrize("seed", range(200))
-def test_walks_agree_with_networkx_on_graphs_with_cycles(seed: int) -> None:
-    pick = random.Random(seed)  # noqa: S311
-    count = pick.randint(1, 40)
-    pairs = [(pick.randrange(count) * 7, pick.randrange(count) * 7) for _ in range(pick.randint(1, 120))]
-    other = networkx.DiGraph(pairs)
-    graph = Adjacency.of(1, np.array(pairs))
-    start = pick.choice(pairs)[0]
-    for direction, side in (("down", other), ("up", other.reverse())):
-        walk = graph.walk(start, direction)  # type: ignore[arg-type]
-        expected = networkx.single_source_shortest_path_length(side, start)
-        del expected[start]
-        assert dict(zip(walk.ids.tolist(), walk.hops.tolist(), strict=True)) == expected
-        assert walk.hops.tolist() == sorted(walk.hops.tolist())
-
-
-def test_an_id_outside_the_graph_reaches_nothing() -> None:
-    graph = Adjacency.of(1, np.array([[1, 2]]))
-    assert graph.walk(9, "down").ids.tolist() == []
-    assert graph.neighbours(0, "up") == []
-    assert Adjacency.of(0, np.empty((0, 2), dtype=np.int64)).walk(1, "up").ids.tolist() == []
+        found = reach(rows.assets["m0"], at=AT)
+    assert (found.total, len(found.consumers)) == (199, 100)

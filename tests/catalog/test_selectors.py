@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from catalog.models import Asset, AssetRole, Domain
-from catalog.selectors import ancestors, asset_of_node, descendants, find_asset, people, relation, search, version_for
+from catalog.selectors import ancestors, asset_of_node, descendants, find_asset, people, relation, version_for
 from catalog.services.declare import declare
 from catalog.services.imports import import_manifest
 from catalog.warehouse_access import open_for
@@ -13,7 +13,7 @@ from foundation import connections
 from foundation.audit import Actor
 from foundation.errors import BadInput, NotFound, Unavailable
 from foundation.models import Person
-from foundation.people import deactivate, give_role
+from foundation.people import deactivate
 from tests.catalog.manifests import manifest, model, shop
 
 pytestmark = pytest.mark.django_db
@@ -132,17 +132,6 @@ def test_people_come_from_the_asset_then_from_its_domain(owner: Person, teammate
     assert people(orders, "operator") == []
     deactivate(teammate, actor=person)
     assert people(orders, "owner") == [owner]
-
-
-def test_a_stranger_does_not_find_what_is_restricted(owner: Person, teammate: Person, machine: Actor) -> None:
-    import_manifest(shop(), actor=machine)
-    domain = Domain.objects.create(key="pay", name="Pay", restricted=True)
-    Asset.objects.filter(name="dev.main.revenue").update(domain=domain)
-    assert [one.name for one in search("revenue", teammate)] == []
-    give_role(owner, "admin", actor=machine)
-    give_role(teammate, "member", scope="domain:pay", actor=machine)
-    assert [one.name for one in search("main revenue", owner)] == ["dev.main.revenue"]
-    assert [one.name for one in search("REVENUE", teammate)] == ["dev.main.revenue"]
 
 
 def test_a_warehouse_is_found_by_the_namespace(machine: Actor) -> None:

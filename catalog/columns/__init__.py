@@ -1,0 +1,1 @@
+"""Kept column lineage: its form, its rows, and the walk from column to column."""

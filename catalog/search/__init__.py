@@ -1,0 +1,1 @@
+"""Searching the catalogue by names, columns, descriptions, owners and tags."""

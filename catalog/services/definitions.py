@@ -1,0 +1,77 @@
+"""What an asset means: numbered definitions, of which the newest that its domain approved counts; none is rewritten."""
+
+from __future__ import annotations
+
+from typing import Any, Final
+
+from django.db.models import QuerySet
+
+from catalog import actions
+from catalog.models import Asset, Definition
+from catalog.services.access import answers_for, domains_of, may_change, person_of
+from foundation import audit, clock
+from foundation.audit import Actor
+from foundation.errors import BadInput
+from foundation.locks import lock, transaction
+from foundation.models import Person
+
+LONGEST: Final = 10_000
+
+
+def define(asset: Asset, text: str, *, actor: Actor) -> Definition | None:
+    """Keep a new definition; it stands at once when a person of the domain wrote it, else it is a suggestion.
+
+    None when nothing is new: it stands already, or waits, or was refused and is given again by who may not approve it.
+    BadInput for an empty or too long text.
+    """
+    text = text.strip()
+    if not text or len(text) > LONGEST or "\0" in text:
+        raise BadInput(f"A definition has 1 to {LONGEST} characters.")
+    person = _approver(asset, actor)
+    with transaction():
+        lock(Asset.objects.all(), pk=asset.pk)
+        newest = history(asset).first()
+        same = history(asset).filter(text=text).first()
+        if _is_known(same, newest, person):
+            return None
+        return _add(asset, text, newest.number + 1 if newest else 1, person, actor)
+
+
+def current(asset: Asset) -> Definition | None:
+    """The definition that counts: the newest that stands; None when nobody's does."""
+    return history(asset).filter(status="standing").first()
+
+
+def history(asset: Asset) -> QuerySet[Definition]:
+    """Every definition that was ever given, the newest first."""
+    rows = Definition.objects.filter(asset=asset).order_by("-number")
+    return rows.select_related("author__name_row", "approved_by__principal__name_row")
+
+
+def _approver(asset: Asset, actor: Actor) -> Person | None:
+    """The person who acts, if their word is that of the domain; where there is no domain, of who may change it."""
+    person = person_of(actor)
+    if person is None or answers_for(person, asset):
+        return person
+    return person if not domains_of(asset) and may_change(person, asset) else None
+
+
+def _is_known(same: Definition | None, newest: Definition | None, person: Person | None) -> bool:
+    if same is None or newest is None:
+        return False
+    if person is None:
+        return same.status != "standing" or same.number == newest.number or newest.text == same.text
+    return (
+        same.status == "standing" and not history(same.asset).filter(status="standing", number__gt=same.number).exists()
+    )
+
+
+def _add(asset: Asset, text: str, number: int, person: Person | None, actor: Actor) -> Definition:
+    moment = clock.now()
+    approval: dict[str, Any] = {"approved_by": person, "approved_at": moment} if person else {}
+    status = "standing" if person else "suggested"
+    row = Definition.objects.create(
+        asset=asset, number=number, status=status, text=text, author=actor.principal, created_at=moment, **approval
+    )
+    audit.record(actor, actions.DEFINITION_WRITTEN, row, facts={"asset": asset.name, "status": status})
+    return row
