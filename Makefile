@@ -6,7 +6,7 @@ SHELL := /bin/bash
 PYTHON ?= python3
 BIN := .venv/bin
 PYTEST := $(BIN)/pytest -q -n 2 --dist loadfile
-CODE := manage.py tools spellbook approvals incidents catalog foundation tests examples
+CODE := manage.py tools bench spellbook approvals incidents catalog foundation tests examples
 SETTINGS := set -a; [ ! -e .env ] || . ./.env; set +a
 
 help: ## this list
@@ -28,6 +28,7 @@ test: setup ## all quick tests, on SQLite and on PostgreSQL (WHAT= narrows)
 	SPELLBOOK_TEST_ENGINE=postgres $(PYTEST) -m "not real and not prove and (not dbt or both)" $(WHAT)
 
 test-real: setup ## tests against real counterparts that are slow to start
+	@$(PYTHON) tools/environments.py openlineage
 	@$(BIN)/pytest -q -m real $(WHAT) || [ $$? -eq 5 ]
 
 prove: setup ## model search, races, kills and guard mutants
