@@ -1,4 +1,4 @@
-"""A declaration file touches every floor: people, graph, what is watched, who decides. All of it is kept, or none."""
+"""A declaration touches every floor: people, graph, what is watched, who decides. All of it is kept, or none."""
 
 from __future__ import annotations
 
@@ -9,22 +9,24 @@ from typing import Any, Final
 
 from django.contrib.auth.hashers import make_password
 from ruamel.yaml import YAML
-from ruamel.yaml.error import YAMLError
+from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from approvals.services import policies
 from catalog.models import Domain
 from catalog.selectors import find_asset
 from catalog.services import declare as graph
+from catalog.services.access import is_agent
 from catalog.sources import declared
 from foundation import people
 from foundation.audit import Actor
-from foundation.errors import BadInput
+from foundation.errors import BadInput, NotAllowed
 from foundation.locks import transaction
 from foundation.models import Person
 from incidents.services.checks import ROW_COUNT, watch
 
 MINUTE: Final = 60
 LONGEST_MINUTES: Final = 60 * 24 * 30
+LARGEST: Final = 2 * 1024 * 1024
 OURS: Final = ("people", "assets.watch", "domains.approver", "domains.fallback", "domains.minimum_minutes")
 """The keys that this floor reads; the catalogue reads the others (`catalog.sources.declared`)."""
 
@@ -41,9 +43,45 @@ def declare_file(path: Path, *, actor: Actor) -> dict[str, Any]:
     Repeating it changes nothing that is already so. Raises BadInput with the place that cannot be used; then nothing of
     the file is kept. A table that is not known yet is listed under `unmatched`, and is not watched.
     """
-    document = _read(path)
+    try:
+        data = path.read_bytes()
+    except OSError as error:
+        raise BadInput(f"{path} cannot be read: {error.strerror}.") from None
+    return _keep(read_yaml(data, str(path)), actor, with_people=True)
+
+
+def declare_document(document: object, *, actor: Actor) -> dict[str, Any]:
+    """As `declare_file` for what came over a network: it adds no people (NotAllowed), and an agent suggests only."""
+    if not isinstance(document, Mapping):
+        raise BadInput("A declaration is a mapping with domains, assets, consumers and notes.")
+    if document.get("people"):
+        raise NotAllowed("People are added on the machine itself (manage.py declare FILE), not over the network.")
+    if is_agent(actor) and any(_is_watched(entry) for entry in _list(document, "assets")):
+        raise NotAllowed("An agent does not say what is watched.")
+    answer = _keep(document, actor, with_people=False)
+    return {name: said for name, said in answer.items() if name != "sign_ins"}
+
+
+def read_yaml(data: bytes, called: str) -> dict[str, Any]:
+    """The mapping that a YAML file holds (1.2, safe). BadInput, with the line, for what is none."""
+    if len(data) > LARGEST:
+        raise BadInput(f"{called} is larger than {LARGEST // 2**20} MB.")
+    try:
+        document = YAML(typ="safe").load(data.decode("utf-8"))
+    except MarkedYAMLError as error:
+        line = f" (line {error.problem_mark.line + 1})" if error.problem_mark else ""
+        raise BadInput(f"{called} is not YAML{line}.") from None
+    except (UnicodeDecodeError, YAMLError, ValueError, RecursionError, TypeError):
+        raise BadInput(f"{called} is not YAML.") from None
+    if not isinstance(document, dict):
+        raise BadInput(f"{called} holds no declaration: a mapping with domains, assets or consumers is expected.")
+    return document
+
+
+def _keep(document: Entry, actor: Actor, *, with_people: bool) -> dict[str, Any]:
     entries = declared.parse(document)
-    members, domains, assets = (_list(document, name) for name in ("people", "domains", "assets"))
+    members = _list(document, "people") if with_people else []
+    domains, assets = _list(document, "domains"), _list(document, "assets")
     watched = [str(entry["asset"]) for entry in assets if _is_watched(entry)]
     made = _passwords(members)  # hashed before the transaction: a writer on SQLite holds everybody up
     with transaction():
@@ -94,7 +132,9 @@ def _named(entry: Entry, part: str) -> Person:
     email = entry.get(part)
     if email is None:
         raise BadInput(f"The domain {entry['name']} needs both an approver and a fallback; its {part} is missing.")
-    person = Person.objects.filter(email__iexact=str(email)).first()
+    if not isinstance(email, str) or "\0" in email:
+        raise BadInput(f"The {part} of the domain {entry['name']} is no e-mail.")
+    person = Person.objects.filter(email__iexact=email).first()
     if person is None:
         raise BadInput(f"Nobody has the e-mail {email}, the {part} of the domain {entry['name']}.")
     return person
@@ -110,7 +150,7 @@ def _minutes(entry: Entry) -> int:
 def _is_watched(entry: Entry) -> bool:
     wanted = entry.get("watch") or []
     if wanted not in ([], [ROW_COUNT]):
-        raise BadInput(f"watch of {entry['asset']} may hold {ROW_COUNT} and nothing else.")
+        raise BadInput(f"watch of {entry.get('asset')} may hold {ROW_COUNT} and nothing else.")
     return bool(wanted)
 
 
@@ -126,18 +166,6 @@ def _roles(entry: Entry) -> list[str]:
     if not isinstance(roles, list) or not all(isinstance(role, str) for role in roles):
         raise BadInput(f"The roles of {entry['email']} must be a list of words.")
     return roles
-
-
-def _read(path: Path) -> dict[str, Any]:
-    try:
-        document = YAML(typ="safe").load(path.read_text(encoding="utf-8"))
-    except OSError as error:
-        raise BadInput(f"{path} cannot be read: {error.strerror}.") from None
-    except (UnicodeDecodeError, YAMLError, ValueError, RecursionError):
-        raise BadInput(f"{path} is not YAML.") from None
-    if not isinstance(document, dict):
-        raise BadInput(f"{path} holds no declaration: a mapping with domains, assets or consumers is expected.")
-    return document
 
 
 def _list(document: Entry, name: str) -> list[dict[str, Any]]:

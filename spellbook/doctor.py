@@ -5,7 +5,6 @@ from __future__ import annotations
 import importlib.metadata
 import subprocess
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 from django.conf import settings
@@ -18,19 +17,13 @@ from foundation import triggers
 from foundation.clock import now
 from foundation.errors import SpellbookError
 from foundation.models import Connection
+from spellbook import doctor_graph
 from spellbook.celery import app
+from spellbook.found import Found
+
+__all__ = ["PROBES", "Found", "examine"]
 
 DBT_SECONDS = 30
-
-
-@dataclass(frozen=True)
-class Found:
-    """What one probe saw: `state` is works, does not work or unknown; `todo` says what to do, "" when nothing."""
-
-    name: str
-    state: str
-    said: str
-    todo: str = ""
 
 
 def examine() -> list[Found]:
@@ -150,5 +143,8 @@ PROBES: dict[str, Callable[[], Iterator[Found]]] = {
     "broker": broker,
     "dbt": dbt,
     "warehouses": warehouses,
+    "rights": doctor_graph.rights,
+    "introspection": doctor_graph.introspections,
+    "namespaces": doctor_graph.namespaces,
     "ledger": ledger,
 }

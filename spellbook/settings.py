@@ -197,7 +197,9 @@ SPELLBOOK_SECRETS_DIR = env_path("SPELLBOOK_SECRETS_DIR", SPELLBOOK_DATA_DIR / "
 SPELLBOOK_KEYS_DIR = env_path("SPELLBOOK_KEYS_DIR", Path()) if env("SPELLBOOK_KEYS_DIR") else None
 
 SPELLBOOK_OUTBOUND_ALLOW = env_list("SPELLBOOK_OUTBOUND_ALLOW")
+SPELLBOOK_MCP_TOKEN = env_secret("SPELLBOOK_MCP_TOKEN")
 SPELLBOOK_DBT = str(env_path("SPELLBOOK_DBT", BASE_DIR / ".envs" / "dbt" / "bin" / "dbt"))
+SPELLBOOK_INTROSPECT_MINUTES = env_int("SPELLBOOK_INTROSPECT_MINUTES", 60, low=0, high=10080)
 SPELLBOOK_READY_LIMIT = env_int("SPELLBOOK_READY_LIMIT", 120, low=5, high=86400)
 FAILPOINTS = env_list("SPELLBOOK_FAILPOINTS")
 if FAILPOINTS and SPELLBOOK_ENVIRONMENT != "demo":
@@ -353,6 +355,7 @@ LOGGING: dict[str, Any] = {
     "loggers": {
         "django": {"handlers": [], "propagate": True},
         "httpx": {"level": "WARNING"},
+        "mcp": {"level": "WARNING"},  # tells of every request
         "kombu.connection": {"level": "ERROR"},  # warns that the filesystem broker has no host name
     },
 }

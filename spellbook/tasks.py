@@ -17,14 +17,15 @@ from django.db.models import QuerySet
 from approvals.models import Plan
 from approvals.services import escalate, receipts
 from catalog.models import Build
-from catalog.services import builds
+from catalog.services import builds, column_lineage, introspections, lineage_events, search_index
+from catalog.services.introspect import introspect
 from foundation import due
 from foundation.clock import now
 from foundation.errors import SpellbookError
 from incidents.models import Incident
 from incidents.services import checks, holds
 from incidents.services.damage import note_sync
-from spellbook import conductor, stuck
+from spellbook import conductor, repository_file, stuck
 from spellbook.judging import is_judged
 from spellbook.sentences import sentence
 
@@ -73,6 +74,33 @@ def process_builds() -> int:
             return done
         _process(rows[0])
     return BATCH
+
+
+@shared_task(name="work.lineage")
+def read_lineage() -> int:
+    """Read the OpenLineage events that are due, in batches, and forget those that were read long ago."""
+    done = lineage_events.process_due(BATCH * 50, actor=conductor.conductor())
+    lineage_events.forget(BATCH * 5)
+    return done
+
+
+@shared_task(name="work.columns")
+def read_columns() -> int:
+    """Read the code of assets that is due for what their columns are made of, for about a second."""
+    return column_lineage.compute_due(BATCH * 10)
+
+
+@shared_task(name="work.introspect")
+def look_at_warehouses() -> int:
+    """Look at the warehouses that are due, each under a lease of its own; how many looks succeeded."""
+    actor = conductor.conductor()
+    return introspections.sweep(BATCH, lambda name: introspect(name, actor=actor))
+
+
+@shared_task(name="work.search")
+def read_into_search() -> int:
+    """Bring the search index up to what changed; else check a part of it."""
+    return search_index.catch_up()
 
 
 @shared_task(name="wake.requests")
@@ -125,6 +153,7 @@ def _process(build: Build) -> None:
 
     def work() -> bool:
         done = builds.process(build.pk, actor=actor)
+        repository_file.read_of(done, actor=actor)
         checks.review(done, actor=actor, judged=is_judged)
         note_sync(done, actor=actor)
         return True

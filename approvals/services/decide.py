@@ -16,8 +16,8 @@ from approvals.body import current_digest
 from approvals.models import Outcome, Plan, Request, Step, Vote, VoteReason
 from approvals.scope import incident_of, is_dispatch, timeline_of
 from approvals.services.stop import stop_row_for_claim
+from catalog.graph.reach import reach as draw_reach
 from catalog.models import Asset
-from catalog.reach import reach as draw_reach
 from foundation import audit
 from foundation.audit import Actor
 from foundation.canonical import sha256_hex

@@ -16,8 +16,8 @@ from approvals.services import merges, runs, steps
 from approvals.services.autonomy import DEFAULT, effective_level
 from approvals.services.stop import stop_row_for_claim
 from catalog.code_hosts import local_git
+from catalog.graph.reach import reach
 from catalog.models import Domain
-from catalog.reach import reach
 from foundation import audit, connections
 from foundation.audit import Actor
 from foundation.clock import now

@@ -7,7 +7,7 @@ from decimal import Decimal
 
 from django.db.models import F, Q
 
-from catalog.adjacency import adjacency
+from catalog.graph.adjacency import adjacency
 from catalog.models import Asset, Build
 from catalog.selectors import version_for
 from foundation import audit

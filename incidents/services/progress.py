@@ -9,7 +9,7 @@ from uuid import UUID
 
 from django.db.models import QuerySet
 
-from catalog.reach import reach as draw_reach
+from catalog.graph.reach import reach as draw_reach
 from foundation import audit, outbox
 from foundation.audit import Actor
 from foundation.canonical import digest

@@ -48,9 +48,10 @@ def announce_build(
     manifest: File[UploadedFile | None] = None,
     run_results: File[UploadedFile | None] = None,
     catalog: File[UploadedFile | None] = None,
+    sources: File[UploadedFile | None] = None,
 ) -> Status[Announced]:
     """Keep a build with its artifacts; it is processed afterwards. `outputs` and `facts` are JSON texts."""
-    files = {"manifest": manifest, "run_results": run_results, "catalog": catalog}
+    files = {"manifest": manifest, "run_results": run_results, "catalog": catalog, "sources": sources}
     text = next((name for name in files if name in request.POST), None)
     if text is not None:
         raise BadInput(f"The {text} is sent as text; send it as a file.")

@@ -7,7 +7,7 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from foundation.errors import SpellbookError
-from spellbook.api import builds, incidents, values
+from spellbook.api import assets, builds, declarations, graph, incidents, lineage, values
 from spellbook.sentences import sentence
 
 UNSIGNED = "Send a token as 'Authorization: Bearer …'."
@@ -17,6 +17,10 @@ api = NinjaAPI(title="Spellbook", version="1", docs_url=None, openapi_url=None, 
 api.add_router("/", builds.router)
 api.add_router("/", values.router)
 api.add_router("/", incidents.router)
+api.add_router("/", assets.router)
+api.add_router("/", graph.router)
+api.add_router("/", lineage.router)
+api.add_router("/", declarations.router)
 
 
 @api.exception_handler(SpellbookError)

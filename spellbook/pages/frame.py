@@ -19,10 +19,10 @@ from django_htmx.middleware import HtmxDetails
 from approvals import selectors as approvals
 from foundation.audit import Actor
 from foundation.errors import BadInput, SpellbookError
-from foundation.models import Person
+from foundation.models import Person, Principal
 from spellbook.pages.sight import Sight
 
-_PAGE_OF_A_FORM = re.compile(r"/(?:requests|incidents|plans|domains)/[^/]+")
+_PAGE_OF_A_FORM = re.compile(r"/(?:requests|incidents|plans|domains|readers|assets)/[^/]+")
 
 
 class AuthenticatedRequest(HttpRequest):
@@ -86,8 +86,9 @@ def show(
     request: AuthenticatedRequest, template: str, context: Mapping[str, Any] | None = None, *, status: int = 200
 ) -> HttpResponse:
     """Render a page with what its frame needs: what this person may see, and the stop."""
-    sight = Sight(request.user)
-    frame = {"sight": sight, "me": request.user, "stop": approvals.stop()}
+    sight, me = Sight(request.user), request.user
+    me.principal = Principal.objects.select_related("name_row").get(pk=me.principal_id)  # the frame says the name
+    frame = {"sight": sight, "me": me, "stop": approvals.stop()}
     return render(request, template, {**frame, **(context or {})}, status=status)
 
 

@@ -33,6 +33,18 @@ STATES: dict[str, dict[str, Said]] = {
         "low": Said("minus", "muted", "Low"),
         "unknown": Said("question", "muted", "Severity not known yet"),
     },
+    "trust": {
+        "high": Said(*_GOOD, "High"),
+        "middle": Said("minus", "warn", "Middling"),
+        "low": Said("alert", "bad", "Low"),
+        "unknown": Said("question", "muted", "Too little known"),
+    },
+    "suggestion": {
+        "standing": Said(*_GOOD, "Approved"),
+        "suggested": Said(*_WAITS, "A suggestion"),
+        "refused": Said(*_OVER, "Refused"),
+        "withdrawn": Said(*_OVER, "Withdrawn"),
+    },
     "verdict": {
         "held": Said(*_GOOD, "Inside"),
         "breach": Said("alert", "bad", "Outside"),
@@ -43,6 +55,12 @@ STATES: dict[str, dict[str, Said]] = {
         "failed": Said(*_BAD, "Failed"),
         "not_evaluated": Said("question", "muted", "Not evaluated"),
         "error": Said("alert", "bad", "Error"),
+    },
+    "consumer": {
+        "suggested": Said("agent", "warn", "Suggested"),
+        "standing": Said(*_GOOD, "Counts"),
+        "refused": Said(*_BAD, "Refused"),
+        "withdrawn": Said(*_OVER, "Withdrawn"),
     },
     "hold": {
         "asked": Said(*_WAITS, "Asked"),
@@ -122,6 +140,11 @@ STATES: dict[str, dict[str, Said]] = {
         "human": Said("person", "muted", "Person"),
         "agent": Said("agent", "muted", "Agent"),
         "system": Said("gear", "muted", "Spellbook"),
+    },
+    "graph": {
+        "added": Said("check", "ok", "Added"),
+        "changed": Said("minus", "accent", "Changed"),
+        "removed": Said("cross", "muted", "Removed"),
     },
     "change": {
         "proposed": Said(*_WAITS, "Waits for a second person"),

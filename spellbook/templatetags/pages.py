@@ -113,6 +113,18 @@ def foreign(text: object) -> str:
 
 
 @register.filter
+def at(table: dict[str, Any], key: str) -> Any:
+    """What stands under `key`; empty when nothing does."""
+    return table.get(key, "")
+
+
+@register.filter
+def is_seen(row: Asset, sight: Any) -> bool:
+    """Whether these eyes may read the asset's name."""
+    return bool(sight.sees(row))
+
+
+@register.filter
 def words(code: object) -> str:
     """A stable code as words: "repaired_outside" is "repaired outside"."""
     return str(code).replace("_", " ")

@@ -8,8 +8,8 @@ import pytest
 from django.db import connection
 from django.test.utils import CaptureQueriesContext
 
+from catalog.graph.reach import reach
 from catalog.models import Asset
-from catalog.reach import reach
 from foundation import audit
 from foundation.canonical import digest
 from foundation.clock import now

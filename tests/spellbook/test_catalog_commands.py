@@ -82,6 +82,18 @@ def test_with_run_results_and_commit_the_build_is_kept_once(files: Path) -> None
 
 
 @pytest.mark.django_db
+def test_the_freshness_of_sources_is_kept_with_the_build(files: Path) -> None:
+    fresh = [{"unique_id": "source.shop.raw.orders", "status": "pass"}, {"unique_id": "source.shop.raw.gone"}]
+    (files / "sources.json").write_text(json.dumps({"metadata": {}, "results": fresh}))
+    report = said("import_manifest", str(files / "manifest.json"), "--sources", str(files / "sources.json"))
+    assert [warning["node"] for warning in report["warnings"]] == ["source.shop.raw.gone"]
+    assert list(Build.objects.get().artifacts.order_by("kind").values_list("kind", flat=True)) == [
+        "manifest",
+        "sources",
+    ]
+
+
+@pytest.mark.django_db
 @pytest.mark.parametrize(
     ("arguments", "why"),
     [
@@ -153,9 +165,10 @@ def test_lineage_goes_up_and_down(direction: str, names: list[str]) -> None:
 @pytest.mark.usefixtures("graph")
 def test_a_table_is_explained_and_what_is_unknown_is_said() -> None:
     found = said("explain_table", "main.revenue")
-    assert found["definition"]["id"] == "model.shop.revenue"
-    assert [one["name"] for one in found["readers"]] == ["Board", "exposure.shop.weekly_board"]
-    assert {found[part] for part in ("checks", "metrics", "trust", "domain")} == {"not known yet"}
+    assert found["code"]["id"] == "model.shop.revenue"
+    assert [one["name"] for one in found["readers"]["rows"]] == ["Board", "exposure.shop.weekly_board"]
+    assert {found[part] for part in ("checks", "metrics", "definition", "domain")} == {"not known yet"}
+    assert found["trust"]["state"] == "unknown"
     assert found["people"]["owner"] == "not known yet"
     assert json.loads(text("explain_table", "main.revenue"))["asset_id"] == found["asset_id"]
 

@@ -31,7 +31,7 @@ from tests.spellbook.docs import PAGES, ROOT, Shown
 API, OPERATIONS, RECEIPTS = (ROOT / "docs" / f"{name}.md" for name in ("api", "operations", "receipts"))
 PYTHON = ".venv/bin/python"
 ONLY_PARSED = ("migrate", "up", "verify_receipt", "ledger export", "erase")  # other tests run them on what they need
-SCOPES = ("build:read", "build:write", "incident:read", "value:write")
+SCOPES = ("build:read", "build:write", "catalog:read", "declare:write", "incident:read", "value:write")
 ALL = list(docs.commands())
 MANAGE = [shown for shown in ALL if shown.words(TOKEN="t", COMMIT="c")[:2] == [PYTHON, "manage.py"]]
 MAKE = [shown for shown in ALL if shown.line.startswith("make ")]
@@ -188,7 +188,7 @@ def requirements(name: str) -> set[str]:
     return {match[0] for match in found if match}
 
 
-@by_line("name", ["requirements.in", "requirements-dev.in", "requirements-dbt.in"])
+@by_line("name", ["requirements.in", "requirements-dev.in", "requirements-dbt.in", "requirements-openlineage.in"])
 def test_every_direct_dependency_has_its_row_and_its_licence(name: str) -> None:
     text = (ROOT / "docs" / "dependencies.md").read_text()
     section = text.partition(f"(`{name}`)")[2].partition("\n## ")[0]

@@ -16,7 +16,9 @@ from tests.spellbook.page_data import PASSWORD, Scene, scene
 
 pytestmark = pytest.mark.django_db
 OPEN = {"sign-in", "sign-out", "keys", "healthz", "readyz"}
-FORMS = {"acknowledge", "close", "hold", "decision", "merged", "undo", "raise", "second", "lower", "stop", "lift"}
+FORMS = {"acknowledge", "close", "hold", "decision", "merged", "undo", "raise", "second", "lower", "stop", "lift"} | {
+    "define", "note", "people", "create-reader", "change-reader", "withdraw-reader", "answer-suggestion",
+}  # fmt: skip
 
 
 def addresses() -> dict[str, str]:

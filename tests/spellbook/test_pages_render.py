@@ -16,6 +16,7 @@ from catalog.models import EdgeClaim, GraphVersion
 from foundation.clock import now
 from foundation.people import create_person, display_name
 from incidents.models import Damage, Hold
+from spellbook.pages.asset_tabs import TABS
 from spellbook.pages.sight import Sight
 from tests.spellbook.page_data import Scene, scene
 
@@ -39,11 +40,17 @@ def pages(night: Scene) -> list[str]:
     fact = night.assets["fct_orders"]
     receipt = Receipt.objects.get(type="level")
     return [
-        "/", "/me", "/catalog", "/catalog?q=orders", "/catalog?q=nothing-like-this", f"/assets/{fact.pk}",
+        "/", "/me", "/catalog", "/catalog?q=orders", "/catalog?q=nothing-like-this",
+        "/catalog?q=ordres&sort=-kind", "/catalog?q=number&kind=model&domain=retail", f"/assets/{fact.pk}",
         f"/assets/{night.assets['orders to ads'].pk}", f"/assets/{fact.pk}/blast-radius",
+        f"/assets/{fact.pk}/lineage", f"/assets/{fact.pk}/lineage?direction=down&kind=sync&version=1",
         f"/assets/{night.assets['raw.orders'].pk}/blast-radius?hops=2", "/incidents",
         f"/incidents/{night.incident.number}", f"/requests/{night.request.pk}", f"/plans/{night.plan.pk}",
         "/receipts", f"/receipts/{receipt.pk}", "/domains", "/domains/retail",
+        "/history", "/history?at=2999-01-01T00:00", "/history/1", f"/assets/{fact.pk}/history",
+        "/readers", "/readers?syncs=1&order=name&descending=1", "/readers?gap=no_baseline", "/readers/new",
+        f"/readers/{night.assets['orders to ads'].pk}", f"/assets/{fact.pk}/declare",
+        *(f"/assets/{fact.pk}?tab={tab}" for tab in TABS), f"/assets/{night.assets['orders to ads'].pk}?tab=readers",
     ]  # fmt: skip
 
 

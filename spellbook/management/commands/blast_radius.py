@@ -4,7 +4,7 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from catalog.reach import reach
+from catalog.graph.reach import reach
 from catalog.selectors import find_asset
 from foundation import clock
 from foundation.audit import Actor
@@ -12,7 +12,10 @@ from spellbook.management import base
 
 
 class Command(base.Command):
-    help = "Lists everything that an asset feeds, and when the next reader reads. An unknown asset is an error."
+    help = (
+        "Lists everything that an asset feeds, and its readers by time to damage: next read, mode, consequence, until "
+        "when a hold still helps. An unknown asset is an error."
+    )
 
     def arguments(self, parser: CommandParser) -> None:
         parser.add_argument("asset", metavar="ASSET")
@@ -32,4 +35,7 @@ class Command(base.Command):
 def _reader(one: dict[str, Any]) -> str:
     through = f" through {one['through']}" if one["through"] else ""
     mode = f" ({one['tool']}, {one['mode']})" if one["tool"] else ""
-    return f"reader {one['name']}{mode}{through}: {one['next_read'] or 'time not known'} {one['consequence']}".rstrip()
+    status = " (suggested)" if one["status"] == "suggested" else ""
+    until = f", hold until {one['last_useful_minute']}" if one["last_useful_minute"] else ""
+    read = f"{one['next_read'] or 'time not known'}{until}"
+    return f"reader {one['name']}{mode}{through}{status}: {read} {one['consequence']}".rstrip()

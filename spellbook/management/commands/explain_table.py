@@ -5,10 +5,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from catalog.selectors import find_asset
-from foundation import clock
 from foundation.audit import Actor
-from spellbook.explain import explain
+from spellbook import asking
 from spellbook.management import base
 
 
@@ -19,7 +17,7 @@ class Command(base.Command):
         parser.add_argument("asset", metavar="ASSET")
 
     def run(self, actor: Actor, **options: Any) -> base.Answer:
-        return explain(find_asset(options["asset"]), at=clock.now())
+        return asking.explained(options["asset"], actor=actor)
 
     def text(self, answer: base.Answer) -> str:
         return json.dumps(answer, indent=2, ensure_ascii=False)

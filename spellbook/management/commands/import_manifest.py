@@ -21,6 +21,7 @@ class Command(base.Command):
         parser.add_argument("manifest", metavar="MANIFEST", type=Path)
         parser.add_argument("--catalog", metavar="FILE", type=Path)
         parser.add_argument("--run-results", metavar="FILE", type=Path)
+        parser.add_argument("--sources", metavar="FILE", type=Path, help="sources.json of dbt source freshness")
         parser.add_argument("--project", metavar="NAME", default="", help="default: the name in the manifest")
         parser.add_argument("--connection", metavar="NAME", default="", help="whose namespace the tables are in")
         parser.add_argument("--commit", metavar="SHA", default="", help="the commit that was built; needs --repo")
@@ -32,7 +33,7 @@ class Command(base.Command):
         if bool(options["commit"]) != bool(options["repo"]):
             raise CommandError("--commit and --repo belong together", returncode=2)
         files = {"manifest": artifact.read_bytes(options["manifest"], "manifest")}
-        for name, what in (("catalog", "catalog"), ("run_results", "run results")):
+        for name, what in (("catalog", "catalog"), ("run_results", "run results"), ("sources", "sources")):
             if options[name] is not None:
                 files[name] = artifact.read_bytes(options[name], what)
         connection = connections.get(options["connection"]) if options["connection"] else None
@@ -44,9 +45,10 @@ class Command(base.Command):
             project=options["project"] or None,
             catalog=files.get("catalog"),
             run_results=files.get("run_results"),
+            sources=files.get("sources"),
             actor=actor,
         )
-        if options["commit"] or "run_results" in files:
+        if options["commit"] or files.keys() & {"run_results", "sources"}:
             _keep_build(files, actor, options)
         return report.as_dict()
 

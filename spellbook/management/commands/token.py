@@ -12,7 +12,7 @@ from foundation.locks import transaction
 from foundation.models import Person
 from spellbook.management import base
 
-SCOPES = "build:write, value:write, build:read, incident:read; repeat"
+SCOPES = "build:write, value:write, build:read, incident:read, lineage:write, catalog:read, declare:write; repeat"
 
 
 class Command(base.Command):

@@ -1,0 +1,119 @@
+"""The parts of an asset's page, each read only when its tab is open. A new one is a function, a template and a line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass
+from typing import Any
+
+from catalog import selectors
+from catalog.graph import lineage
+from catalog.models import Asset, Build, Consumer, TableSize
+from catalog.services import definitions
+from catalog.services.next_reads import next_read
+from foundation.clock import now
+from incidents.models import Metric
+from incidents.selectors import series
+from spellbook.explain_checks import last_results
+from spellbook.explain_words import STANDING
+from spellbook.made_of import made_of
+from spellbook.pages import sparkline
+from spellbook.pages.sight import Sight
+from spellbook.trust import formula
+
+LISTED = 12
+MOST_READERS = 200
+MOST_NOTES = 50
+Context = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Part:
+    """What a tab is called, and what it reads of an asset for these eyes."""
+
+    label: str
+    read: Callable[[Asset, Sight], Context]
+
+
+def overview(row: Asset, sight: Sight) -> Context:
+    """People, the evidence behind the trust score, size, code, and when it reads if it is a reader."""
+    return {
+        "formula": formula(),
+        "roles": row.roles.select_related("person__principal__name_row").order_by("role", "pk"),
+        "relation": selectors.relation(row),
+        "node": selectors.dbt_node(row),
+        "size": TableSize.objects.filter(asset=row).first(),
+        "closed": sight.incidents().filter(asset=row, state="closed").order_by("-closed_at")[:LISTED],
+        **_reading(row),
+    }
+
+
+def columns(row: Asset, sight: Sight) -> Context:
+    """Each column with what it is made of."""
+    made = made_of(row, sight)
+    found = selectors.columns(row)
+    return {
+        "columns": [(column, made.of(column.name)) for column in found],
+        "described": sum(bool(column.description.strip()) for column in found),
+        "made": made,
+    }
+
+
+def checks(row: Asset, sight: Sight) -> Context:
+    """Checks with their last results, values with their bands, and the builds that wrote it."""
+    return {
+        "checks": last_results(row),
+        "metrics": _metrics(row),
+        "builds": Build.objects.filter(outputs__asset=row).distinct().order_by("-announced_at")[:LISTED],
+    }
+
+
+def both_ways(row: Asset, sight: Sight) -> Context:
+    """The nearest of what feeds it and of what it feeds, with the counts of all."""
+    above, below = (
+        lineage.page(row, direction=way, at=now(), limit=LISTED, hops=1, hidden=sight.hidden_domains)
+        for way in ("up", "down")
+    )
+    return {"above": above, "below": below}
+
+
+def readers(row: Asset, sight: Sight) -> Context:
+    """Every reader that it reaches, soonest damage first."""
+    found = lineage.page(row, direction="down", at=now(), limit=MOST_READERS, hidden=sight.hidden_domains)
+    return {"reach": found, "readers": [one for one in found.rows if one.reader], **_reading(row)}
+
+
+def notes(row: Asset, sight: Sight) -> Context:
+    """Notes that stand or wait for an answer."""
+    rows = row.notes.filter(status__in=STANDING).order_by("-created_at", "-pk")
+    related = ("author__name_row", "approved_by__principal__name_row")
+    return {"notes": rows.select_related(*related)[:MOST_NOTES], "notes_total": rows.count()}
+
+
+def history(row: Asset, sight: Sight) -> Context:
+    """Every definition that stood or waits, newest first."""
+    return {"definitions": definitions.history(row).filter(status__in=STANDING)}
+
+
+TABS: Mapping[str, Part] = {
+    "overview": Part("Overview", overview),
+    "columns": Part("Columns", columns),
+    "checks": Part("Checks", checks),
+    "lineage": Part("Lineage", both_ways),
+    "readers": Part("Readers", readers),
+    "notes": Part("Notes", notes),
+    "history": Part("Definition", history),
+}
+
+
+def _metrics(row: Asset) -> list[tuple[Metric, sparkline.Sparkline]]:
+    drawn = [(metric, sparkline.draw(series(metric))) for metric in row.metrics.all()]
+    return [(metric, one) for metric, one in drawn if one is not None]
+
+
+def _reading(row: Asset) -> Context:
+    related = ("sync", "suggested_by__name_row", "approved_by__principal__name_row", "confirm_source__domain")
+    found = Consumer.objects.select_related(*related).filter(asset=row, status__in=STANDING).first()
+    if found is None:
+        return {"consumer": None}
+    return {"consumer": found, "sync": getattr(found, "sync", None), "next_read": next_read(found, now())}

@@ -1,0 +1,82 @@
+"""What people say of one asset: what it means, a note, who answers for it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from django.http import HttpResponse
+
+from catalog.models import Asset, Domain
+from catalog.models.consumers import ROLES
+from catalog.names import full_name
+from catalog.services import definitions, notes
+from catalog.services.access import answers_for, domains_of, may_change
+from catalog.services.declare import declare
+from foundation.errors import BadInput
+from spellbook.pages.frame import AuthenticatedRequest, actor_of, done, page, show
+from spellbook.pages.reader_form import LONGEST, ROLE_WORDS, people, roles_text
+from spellbook.pages.sight import Sight
+
+
+@page("GET")
+def forms(request: AuthenticatedRequest, pk: int) -> HttpResponse:
+    """The forms of one asset, with what stands now."""
+    sight = Sight(request.user)
+    asset = sight.asset(pk)
+    named = roles_text(asset)
+    context = {
+        "asset": asset,
+        "full_name": full_name(asset),
+        "current": definitions.current(asset),
+        "definitions": definitions.history(asset)[:10],
+        "notes": asset.notes.filter(status__in=("standing", "suggested")).select_related("author__name_row"),
+        "roles": [(role, ROLE_WORDS[role], named[role]) for role in ROLES],
+        "domains": Domain.objects.exclude(pk__in=sight.hidden_domains),
+        "answering": domains_of(asset),
+        "answers": answers_for(request.user, asset),
+        "may_change": may_change(request.user, asset),
+    }
+    return show(request, "pages/declare.html", context)
+
+
+@page("POST")
+def define(request: AuthenticatedRequest, pk: int) -> HttpResponse:
+    """A new definition; of a person of another domain it is a suggestion."""
+    row = definitions.define(Sight(request.user).asset(pk), request.POST.get("text", ""), actor=actor_of(request))
+    if row is None:
+        return done(request, f"/assets/{pk}/declare", "Nothing new: this definition is known.")
+    said = "The definition stands." if row.status == "standing" else "Suggested: a person of the domain has to agree."
+    return done(request, f"/assets/{pk}/declare", said)
+
+
+@page("POST")
+def note(request: AuthenticatedRequest, pk: int) -> HttpResponse:
+    """A note."""
+    row = notes.write(Sight(request.user).asset(pk), request.POST.get("text", ""), actor=actor_of(request))
+    return done(request, f"/assets/{pk}/declare", "The note is kept." if row else "Nothing new: the note stands.")
+
+
+@page("POST")
+def people_of(request: AuthenticatedRequest, pk: int) -> HttpResponse:
+    """Domain and people; only what differs from what stands is declared."""
+    asset = Sight(request.user).asset(pk)
+    said = _changes(request, asset)
+    if not said:
+        return done(request, f"/assets/{pk}/declare", "Nothing was changed.")
+    declare({"assets": [{"asset": full_name(asset), **said}]}, actor=actor_of(request))
+    return done(request, f"/assets/{pk}/declare", "Kept.")
+
+
+def _changes(request: AuthenticatedRequest, asset: Asset) -> dict[str, Any]:
+    now = roles_text(asset)
+    said: dict[str, Any] = {}
+    for role in ROLES:
+        text = request.POST.get(role, "").strip()
+        if len(text) > LONGEST:
+            raise BadInput(f"The field {role.replace('_', ' ')} has more than {LONGEST} characters.")
+        if role in request.POST and text != now[role]:
+            said[role] = people(role, text)
+    domain = request.POST.get("domain", "").strip()
+    if "domain" in request.POST and domain != (asset.domain.key if asset.domain else ""):
+        said["domain"] = domain
+    return said

@@ -1,0 +1,155 @@
+"""Lineage of an asset in one direction: the list with its filters, the drawing of it where it is small, and exports."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any
+
+from django.http import HttpResponse
+
+from catalog.graph.lineage import Lineage, LineagePage
+from catalog.graph.lineage_rows import name_of
+from catalog.graph.walks import Direction
+from catalog.models import Asset
+from foundation.clock import now
+from foundation.errors import BadInput, NotFound
+from spellbook.pages import graph
+from spellbook.pages.frame import AuthenticatedRequest, page, show
+from spellbook.pages.lineage_export import as_csv, as_json, attached
+from spellbook.pages.sight import Sight
+
+HOPS = (1, 2, 3)
+ROWS = 100
+MOST_KINDS = 50
+
+
+@page("GET")
+def lineage(request: AuthenticatedRequest, pk: int) -> HttpResponse:
+    """What feeds the asset, or with `direction=down` what it feeds."""
+    return shown(request, pk, _direction(request), "pages/lineage.html")
+
+
+@page("GET")
+def export_csv(request: AuthenticatedRequest, pk: int) -> Any:
+    """Every row of the page with the same query, as CSV (RFC 4180)."""
+    found = _found(request, Sight(request.user), pk, _direction(request))
+    return attached(request, as_csv(found), f"lineage-{pk}-{found.direction}.csv", "text/csv; charset=utf-8")
+
+
+@page("GET")
+def export_json(request: AuthenticatedRequest, pk: int) -> Any:
+    """As `export_csv`, with the counts of the page."""
+    found = _found(request, Sight(request.user), pk, _direction(request))
+    return attached(request, as_json(found), f"lineage-{pk}-{found.direction}.json", "application/json")
+
+
+def shown(request: AuthenticatedRequest, pk: int, direction: Direction, template: str) -> HttpResponse:
+    """The page of one direction. Query: `hops`, `kind` (any number), `version`, `page` (of 100 rows)."""
+    sight = Sight(request.user)
+    found = _found(request, sight, pk, direction)
+    number = _whole(request, "page") or 1
+    drawing = _drawing(found, sight)  # first: it reads the assets of all rows at once
+    view = found.page((number - 1) * ROWS, ROWS)
+    context = {
+        "sight": sight,
+        "asset": found.asset,
+        "view": view,
+        "readers": [row for row in view.rows if row.reader and direction == "down"],
+        "others": [row for row in view.rows if not (row.reader and direction == "down")],
+        "kinds": [(kind, count, kind in found.kinds_wanted) for kind, count in view.kinds.items()],
+        "hops": _whole(request, "hops"),
+        "choices": HOPS,
+        "version": _whole(request, "version"),
+        "pages": Pages(number, view),
+        "drawing": drawing,
+        "most_drawn": graph.MOST_DRAWN,
+    }
+    return show(request, template, context)
+
+
+@dataclass(frozen=True)
+class Pages:
+    """Where the reader of the page is: rows `first` to `last` of `view.found`."""
+
+    number: int
+    view: LineagePage
+
+    @property
+    def first(self) -> int:
+        return self.view.offset + 1
+
+    @property
+    def last(self) -> int:
+        return self.view.offset + len(self.view.rows)
+
+    @property
+    def before(self) -> int | None:
+        return self.number - 1 if self.number > 1 else None
+
+    @property
+    def after(self) -> int | None:
+        return self.number + 1 if self.last < self.view.found and self.view.rows else None
+
+
+def _found(request: AuthenticatedRequest, sight: Sight, pk: int, direction: Direction) -> Lineage:
+    return Lineage(
+        _asset(sight, pk),
+        direction=direction,
+        at=now(),
+        hops=_whole(request, "hops"),
+        kinds=request.GET.getlist("kind")[:MOST_KINDS],
+        version=_whole(request, "version"),
+        hidden=sight.hidden_domains,
+    )
+
+
+def _asset(sight: Sight, pk: int) -> Asset:
+    """One query where `Sight.asset` takes four: the hidden domains are asked for in any case."""
+    found = Asset.objects.select_related("domain").filter(pk=pk).first()
+    if found is None or not sight.sees(found):
+        raise NotFound("There is no such table, or it is not for your eyes.")
+    return found
+
+
+def _direction(request: AuthenticatedRequest) -> Direction:
+    text = request.GET.get("direction", "up")
+    if text not in ("up", "down"):
+        raise BadInput("The direction is up or down.")
+    return "down" if text == "down" else "up"
+
+
+def _whole(request: AuthenticatedRequest, name: str) -> int | None:
+    """A whole number of the query, from 1 on; None when it is not there."""
+    text = request.GET.get(name, "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text)):
+        raise BadInput(f"{name} is a whole number of at least 1.")
+    return int(text)
+
+
+def _drawing(found: Lineage, sight: Sight) -> graph.Drawing | None:
+    """The subgraph within the hop limit, whatever kinds are listed; None where it is too large for the eye."""
+    if len(found.walk) >= graph.MOST_DRAWN:
+        return None
+    ids = found.walk.ids.tolist()
+    labels = {found.asset.pk: graph.Label(found.asset.name, found.asset.kind, "origin")}
+    rows = found.assets({found.asset.pk, *ids})
+    for pk, node in zip(ids, found.walk.nodes.tolist(), strict=True):
+        kind = f"{rows[pk].kind}, on a cycle" if found.graph.cyclic[node] else rows[pk].kind
+        role = "reader" if node in found.readings else "table"
+        labels[pk] = graph.Label(name_of(rows[pk], sight.hidden_domains), kind, role)
+    drawn = graph.draw(found.asset.pk, labels, found.edges())
+    return None if drawn is None else _unlinked(drawn, [pk for pk in ids if rows[pk].domain_id in sight.hidden_domains])
+
+
+def _unlinked(drawn: graph.Drawing, hidden: Sequence[int]) -> graph.Drawing:
+    """A node that this person may not open stands in the drawing without a link."""
+    nodes = [
+        graph.Node(None, node.x, node.y, node.label, node.full, node.kind, node.role)
+        if node.asset_id in hidden
+        else node
+        for node in drawn.nodes
+    ]
+    return graph.Drawing(nodes, drawn.edges, drawn.width, drawn.height)

@@ -1,0 +1,86 @@
+"""A lineage as a file: one row for each asset of the page, all of them, written as they are read."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import AsyncIterator, Iterable, Iterator
+from itertools import islice
+from typing import Any
+
+from asgiref.sync import sync_to_async
+from django.core.handlers.asgi import ASGIRequest
+from django.http import HttpRequest, StreamingHttpResponse
+
+from catalog.graph.lineage import Lineage
+from catalog.graph.lineage_rows import LineageRow
+from spellbook.pages.text import visible
+
+COLUMNS = (
+    "from", "to", "hop", "kind", "owner", "next read", "mode", "consequence", "last useful minute", "through", "status",
+    "tool", "delete rule", "operator", "domain", "namespace", "asset", "asset id", "on a cycle",
+)  # fmt: skip
+FORMULA = ("=", "+", "-", "@", "\t", "\r")
+BATCH = 500
+
+
+def as_csv(found: Lineage) -> Iterator[str]:
+    """The header and a line for each row; data flows from `from` to `to`, one of which is the asset of the row."""
+    writer = csv.writer(_Line())
+    yield writer.writerow(COLUMNS)
+    for row in found.rows():
+        yield writer.writerow([_cell(value) for value in _line(row, found.direction)])
+
+
+def as_json(found: Lineage) -> Iterator[str]:
+    """One document: what the page says of all, and `rows`."""
+    head = found.page(limit=1).as_dict()
+    for name in ("rows", "offset", "limit"):
+        del head[name]
+    head["truncated"] = head["found"] < head["total"]
+    yield json.dumps(head)[:-1] + ', "rows": ['
+    for place, row in enumerate(found.rows()):
+        ends = dict(zip(("from", "to"), _ends(row, found.direction), strict=True))
+        yield ("\n" if place == 0 else ",\n") + json.dumps({**ends, "hop": row.hops, **row.as_dict()})
+    yield "]}\n"
+
+
+def attached(request: HttpRequest, lines: Iterable[str], name: str, content_type: str) -> StreamingHttpResponse:
+    """A download that leaves as it is made; one that fails midway breaks off, so that it is never taken for whole."""
+    parts: Any = _not_blocking(lines) if isinstance(request, ASGIRequest) else lines
+    answer = StreamingHttpResponse(parts, content_type=content_type)
+    answer["Content-Disposition"] = f'attachment; filename="{name}"'
+    return answer
+
+
+async def _not_blocking(lines: Iterable[str]) -> AsyncIterator[str]:
+    """The lines in batches, each made in the thread of the request, where its database connection is."""
+    rest = iter(lines)
+    while part := await sync_to_async(lambda: "".join(islice(rest, BATCH)))():
+        yield part
+
+
+class _Line:
+    """What csv writes to: it gives the line back."""
+
+    def write(self, text: str) -> str:
+        return text
+
+
+def _ends(row: LineageRow, direction: str) -> tuple[str, str]:
+    return (row.via_name, row.name) if direction == "down" else (row.name, row.via_name)
+
+
+def _line(row: LineageRow, direction: str) -> list[Any]:
+    plain = row.as_dict()
+    known = ("kind", "owner", "next_read", "mode", "consequence", "last_useful_minute", "through", "status", "tool",
+             "delete_rule", "operator", "domain", "namespace", "name", "asset_id", "cycle")  # fmt: skip
+    return [*_ends(row, direction), row.hops, *(plain[name] for name in known)]
+
+
+def _cell(value: Any) -> str:
+    """Text as a spreadsheet may open it: nothing unseen, and no text of others that it would run as a formula."""
+    if value is None or isinstance(value, bool):
+        return {None: "", True: "yes", False: "no"}[value]
+    text = visible(value)
+    return f"'{text}" if text.startswith(FORMULA) else text
