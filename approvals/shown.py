@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Collection
+from collections.abc import Collection, Iterable, Mapping
 from typing import Any
 
 from approvals.chain import Link
@@ -52,6 +52,11 @@ def joined(document: dict[str, Any], reach_now: Collection[int] | str) -> set[in
     if isinstance(reach_now, str):
         return set() if reach_now == shown["digest"] else None
     return set(reach_now) - {consumer["asset_id"] for consumer in shown["consumers"]}
+
+
+def binding(consumers: Iterable[Mapping[str, Any]]) -> list[int]:
+    """Asset ids of the readers that may hold up a decision; what an agent suggests may not (D12)."""
+    return [consumer["asset_id"] for consumer in consumers if consumer["status"] != "suggested"]
 
 
 def reach(incident: Incident) -> dict[str, Any]:

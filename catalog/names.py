@@ -119,8 +119,10 @@ def _candidates_of(names: Sequence[str], pool: AssetQuerySet, most: int) -> Asse
     condition = Q()
     for wanted in names:
         condition |= Q(name__iexact=wanted) | Q(name__iendswith="." + wanted)
-        for place in (place for place, letter in enumerate(wanted) if letter == "/"):
-            condition |= Q(namespace=wanted[:place], name=wanted[place + 1 :])
+        places = [place for place, letter in enumerate(wanted) if letter == "/"]
+        if places:  # more than the one that fits (`_by_rule`): a condition for each is too deep for SQLite
+            starts, ends = [wanted[:place] for place in places], [wanted[place + 1 :] for place in places]
+            condition |= Q(namespace__in=starts, name__in=ends)
     standing = NodeClaim.objects.filter(asset=OuterRef("pk"), removed_in__isnull=True)
     return pool.filter(condition).annotate(in_graph=Exists(standing)).order_by("-in_graph", "name", "namespace")[:most]
 

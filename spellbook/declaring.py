@@ -15,7 +15,7 @@ from approvals.services import policies
 from catalog.models import Domain
 from catalog.selectors import find_asset
 from catalog.services import declare as graph
-from catalog.services.access import is_agent
+from catalog.services.access import is_agent, pool_of
 from catalog.sources import declared
 from foundation import people
 from foundation.audit import Actor
@@ -93,7 +93,7 @@ def _keep(document: Entry, actor: Actor, *, with_people: bool) -> dict[str, Any]
         unmatched = {one["name"] for one in report["unmatched"]}
         for name in watched:
             if name not in unmatched:
-                watch(find_asset(name), actor=actor)
+                watch(find_asset(name, among=pool_of(actor)), actor=actor)
     ignored = [name for name in report["ignored"] if name not in OURS]
     return report | {"ignored": ignored, "sign_ins": {email: password for email, (password, _) in made.items()}}
 

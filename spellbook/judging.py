@@ -9,7 +9,9 @@ from typing import Any
 from approvals.services.autonomy import effective_level
 from catalog.models import Asset
 from catalog.selectors import find_asset
+from catalog.services.access import pool_of
 from foundation.audit import Actor
+from foundation.errors import BadInput, NotFound
 from incidents.services.record import Recorded, plain, record
 
 OBSERVE = 1
@@ -24,7 +26,10 @@ def record_named(
     name: str, metric: str, number: int | str | float | Decimal, *, actor: Actor, at: datetime | None, build: str | None
 ) -> dict[str, Any]:
     """Record one value of the asset that `name` means, under the level of its domain; returns what `said` says."""
-    asset = find_asset(name)
+    try:
+        asset = find_asset(name)
+    except (NotFound, BadInput):  # a refusal lists near names: those alone that the one who records may see
+        asset = find_asset(name, among=pool_of(actor))
     return said(record(asset, metric, number, actor=actor, at=at, build_key=build, judged=is_judged(asset)))
 
 

@@ -82,12 +82,12 @@ def decide(
 
 
 def readers_now(request_id: UUID) -> list[int]:
-    """Asset ids of everything that reads the table of the request's incident at this moment."""
+    """Asset ids of every reader of the table of the request's incident at this moment that somebody answers for."""
     request = Request.objects.filter(pk=request_id).select_related("plan").first()
     incident = incident_of(request.plan) if request else None
     if incident is None:
         return []
-    return [consumer["asset_id"] for consumer in draw_reach(incident.asset, at=now()).as_dict()["consumers"]]
+    return shown.binding(draw_reach(incident.asset, at=now()).as_dict()["consumers"])
 
 
 def _decide(request_id: UUID, posted: Ballot, readers: Collection[int] | str, actor: Actor) -> Outcome | Vote:

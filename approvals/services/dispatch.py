@@ -96,7 +96,7 @@ def _new_readers(step: Step, outcome: Outcome) -> str:
     moment = now()
     until = moment + timedelta(seconds=step.plan.expected_seconds)
     consumers = reach(incident.asset, at=moment).as_dict()["consumers"]
-    new = shown.joined(shown.read(outcome.request), [one["asset_id"] for one in consumers]) or set()
+    new = shown.joined(shown.read(outcome.request), shown.binding(consumers)) or set()
     early = [one["name"] for one in consumers if one["asset_id"] in new and _reads_before(one, until)]
     return f"new readers that nobody was shown read before the run would end: {', '.join(early)}" if early else ""
 

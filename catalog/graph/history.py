@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
 from typing import Any
 
 from django.db.models import Count, Q, QuerySet
@@ -168,11 +167,6 @@ def edge_intervals(asset: Asset, *, offset: int = 0, limit: int = 100) -> Page:
     )
     rows = (Interval(one.source.key, one.added_in, one.removed_in, (), one) for one in ordered[offset:][:limit])
     return Page(tuple(rows), claims.count(), offset)
-
-
-def standing_at(moment: datetime) -> int | None:
-    """The number of the version that stood at `moment`; None before the first."""
-    return GraphVersion.objects.filter(at__lte=moment).values_list("number", flat=True).first()
 
 
 def _by_name(claims: QuerySet[NodeClaim], count: int) -> QuerySet[NodeClaim]:

@@ -16,7 +16,7 @@ from catalog.services.fields import RoleRow, named_domain
 from catalog.services.reading import NAMESPACE
 from catalog.sources.declared import AssetEntry, ConsumerEntry, Document
 from catalog.sources.declared_entry import Roles
-from foundation.errors import BadInput, NotFound, SpellbookError
+from foundation.errors import BadInput, Conflict, NotFound, SpellbookError
 from foundation.models import Person
 
 Found: TypeAlias = Asset | SpellbookError
@@ -37,7 +37,7 @@ class Batch:
     seen: set[tuple[str, str]] = field(default_factory=set)
 
     def make(self) -> None:
-        """Make the assets of new readers, inside the transaction that keeps the rest."""
+        """Make the assets of new readers: one that nothing claims yet is in no graph."""
         new = [asset for asset, _ in self.readers if not is_known(asset)]
         rows = [Asset(namespace=asset.namespace, name=asset.name, kind=asset.kind) for asset in new]
         Asset.objects.bulk_create(rows, ignore_conflicts=True)  # somebody may declare the same reader at this moment
@@ -55,7 +55,8 @@ def is_known(asset: Asset) -> bool:
 def resolve(document: Document, *, pool: AssetQuerySet | None = None) -> Batch:
     """Find everything that `document` names, among `pool` (default: all assets).
 
-    BadInput for a person or domain that does not exist, a name that means several things, a reader told of twice.
+    BadInput for a person or domain that does not exist, a name that means several things, a reader told of twice;
+    Conflict for a new reader whose name an asset outside of `pool` has.
     """
     batch = Batch(people=people(document.emails()))
     batch.domains = _domains(document)
@@ -132,7 +133,18 @@ def _readers(entries: Sequence[ConsumerEntry], pool: AssetQuerySet | None) -> li
             raise BadInput(f"The reader {entry.name} is declared twice.")
         seen.add(identity)
         found.append((asset, entry))
+    if pool is not None:
+        _refuse_taken([asset for asset, _ in found if not is_known(asset)])
     return found
+
+
+def _refuse_taken(new: Sequence[Asset]) -> None:
+    """What looks new may be there, out of sight: its row must not be written by who cannot see it (D1)."""
+    rows = Asset.objects.filter(name__in=[asset.name for asset in new])
+    taken = set(rows.values_list("namespace", "name")) if new else set()
+    for asset in new:
+        if (asset.namespace, asset.name) in taken:
+            raise Conflict(f"The name {asset.name} is taken by something else; choose another.")
 
 
 def new_reader(entry: ConsumerEntry) -> Asset:

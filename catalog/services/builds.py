@@ -15,7 +15,7 @@ from catalog.models import Asset, Build, BuildArtifact, BuildOutput
 from catalog.names import find_asset
 from catalog.selectors import assets_of_nodes, manifest_of
 from catalog.services import imports
-from catalog.services.access import permit
+from catalog.services.access import permit, pool_of
 from catalog.services.announcement import KNOWN_ONLY_BY_NAME, check, check_files, check_key, facts_of
 from catalog.sources import run_results
 from catalog.sources.run_results import NodeResult
@@ -173,13 +173,21 @@ def _outputs(build: Build) -> tuple[list[BuildOutput], list[str]]:
         )
     for name in build.facts.get("outputs", []):
         try:
-            asset = find_asset(name)
+            asset = _written(name, announcer)
             permit(announcer, asset.namespace)
         except (NotFound, BadInput, NotAllowed) as error:
             unknown.append(str(error))
         else:
             found.setdefault(asset.pk, BuildOutput(build=build, asset=asset, status=build.status))
     return list(found.values()), unknown
+
+
+def _written(name: str, announcer: Actor) -> Asset:
+    """As `find_asset`; a refusal lists near names, those alone that the announcer may see."""
+    try:
+        return find_asset(name)
+    except (NotFound, BadInput):
+        return find_asset(name, among=pool_of(announcer))
 
 
 def _dbt_outputs(build: Build) -> list[tuple[Asset, NodeResult]]:

@@ -23,7 +23,7 @@ from catalog.services.reading import Reading
 from catalog.sources.declared import Document, DomainEntry, parse
 from foundation import audit
 from foundation.audit import Actor
-from foundation.errors import NotAllowed
+from foundation.errors import NotAllowed, NotFound
 from foundation.locks import transaction
 from foundation.models import Person
 
@@ -98,9 +98,21 @@ def _readings(batch: Batch, key: str, *, skipped: set[int]) -> list[Reading]:
     """What each reader reads: as the batch says, else as the source said before."""
     before = {one.asset_id: one.attributes["reads"] for one in reading.standing(key)}
     listed = [(asset, entry.said.get("reads", before.get(asset.pk, ()))) for asset, entry in batch.readers]
-    batch.names |= batches.more_names({name for _, reads in listed for name in reads} - batch.names.keys())
+    again = _read_already({asset.pk: reads for asset, reads in listed}, batch)
+    batch.names |= batches.more_names({name for _, reads in listed for name in reads} - batch.names.keys() | again)
     kinds = dict(Asset.objects.filter(pk__in=[asset.pk for asset, _ in listed]).values_list("pk", "kind"))
     return [Reading(asset.pk, kinds[asset.pk], reads) for asset, reads in listed if asset.pk not in skipped]
+
+
+def _read_already(readings: Mapping[int, Sequence[str]], batch: Batch) -> set[str]:
+    """Names out of sight of the one who acts that a reader of the batch read before: it goes on reading them."""
+    rows = reading.standing().filter(asset__in=list(readings))
+    return {
+        name
+        for pk, attributes in rows.values_list("asset_id", "attributes")
+        for name in attributes["reads"]
+        if name in readings[pk] and isinstance(batch.names.get(name), NotFound)
+    }
 
 
 def _unmatched(key: str, listed: Sequence[Reading]) -> list[dict[str, str]]:
@@ -117,7 +129,8 @@ def _check(batch: Batch, wanted: Document, actor: Actor) -> None:
     """NotAllowed for what the one who acts may not change."""
     if is_agent(actor):
         named = (batch.names[name] for name in wanted.reads() | wanted.about())
-        spaces = {found.namespace for found in named if isinstance(found, Asset)} - {reading.NAMESPACE}
+        meant = [*(found for found in named if isinstance(found, Asset)), *(asset for asset, _ in batch.readers)]
+        spaces = {asset.namespace for asset in meant} - {reading.NAMESPACE}
         for space in sorted(spaces | {entry.namespace for entry in wanted.consumers if entry.namespace}):
             permit(actor, space)
     person = person_of(actor)

@@ -8,6 +8,7 @@ from django.db.models import QuerySet
 
 from catalog import actions
 from catalog.models import Asset, Definition
+from catalog.services import search_index
 from catalog.services.access import answers_for, domains_of, may_change, person_of
 from foundation import audit, clock
 from foundation.audit import Actor
@@ -73,5 +74,7 @@ def _add(asset: Asset, text: str, number: int, person: Person | None, actor: Act
     row = Definition.objects.create(
         asset=asset, number=number, status=status, text=text, author=actor.principal, created_at=moment, **approval
     )
+    if status == "standing":
+        search_index.mark_due([asset.pk])
     audit.record(actor, actions.DEFINITION_WRITTEN, row, facts={"asset": asset.name, "status": status})
     return row

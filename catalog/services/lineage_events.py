@@ -46,7 +46,7 @@ def receive(documents: Sequence[object], *, actor: Actor) -> int:
     """
     read = [_read(document, place if len(documents) > 1 else None) for place, document in enumerate(documents)]
     _permit(read, actor)
-    bodies = [orjson.dumps(document, option=orjson.OPT_SORT_KEYS) for document in documents]
+    bodies = [_body(document) for document in documents]
     moment = clock.now()
     rows = {
         (sha256 := sha256_hex(body)): LineageEvent(
@@ -93,6 +93,14 @@ def _read(document: object, place: int | None) -> Event:
         raise BadInput(f"event {place + 1} of the list: {error}") from None
 
 
+def _body(document: object) -> bytes:
+    """The event as it is kept; reading takes more levels than writing does."""
+    try:
+        return orjson.dumps(document, option=orjson.OPT_SORT_KEYS)
+    except orjson.JSONEncodeError:
+        raise BadInput("the event is nested too deeply to be kept") from None
+
+
 def _permit(read: Sequence[Event], actor: Actor) -> None:
     """An agent with namespaces of its own may read from anywhere, and writes and describes only there."""
     written = [dataset for event in read for dataset in event.written]
@@ -118,9 +126,10 @@ def _process(rows: Sequence[LineageEvent], actor: Actor) -> int:
             log.exception("%s OpenLineage events could not be read together; each is tried alone", len(rows))
             return sum(_process([row], actor) for row in rows)
         return _broken(rows[0])
-    _finish(taken, due_at=None, processed_at=clock.now(), refusal="")
+    moment = clock.now()
     for row, reason in refusals.items():
-        LineageEvent.objects.filter(pk=row.pk).update(refusal=reason[:500])
+        due.finish(row, due_at=None, processed_at=moment, refusal=reason[:500])
+    _finish([row for row in taken if row not in refusals], due_at=None, processed_at=moment, refusal="")
     _finish(rows[len(taken) :], due_at=clock.now())
     return len(taken)
 

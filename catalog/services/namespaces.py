@@ -10,6 +10,7 @@ from catalog.identity import identities, now_known_as, resolve
 from catalog.models import Asset, NamespaceAlias
 from catalog.services import search_index, uniting
 from catalog.services.access import is_agent
+from catalog.services.reading import NAMESPACE as READERS
 from catalog.sources.naming import DatasetName, adapter_of, canonical_namespace, fold_name, spellings
 from foundation import audit
 from foundation.audit import Actor
@@ -59,7 +60,7 @@ def withdraw(alias: str, *, actor: Actor) -> None:
     if is_agent(actor):
         raise NotAllowed("An agent may not take back an alias; a person of the team can.")
     with transaction():
-        row = NamespaceAlias.objects.filter(alias=canonical_namespace(alias)).first()
+        row = NamespaceAlias.objects.select_for_update().filter(alias=canonical_namespace(alias)).first()
         if row is None:
             raise NotFound(f"{alias} is no alias.")
         facts: dict[str, str | int | None] = {"alias": row.alias, "namespace": row.namespace}
@@ -70,6 +71,10 @@ def withdraw(alias: str, *, actor: Actor) -> None:
 def _target(short: str, namespace: str) -> str:
     """The namespace that is meant in the end; an alias of an alias would have to be followed by everybody."""
     target = resolve([namespace])[namespace]
+    if not (short + target).isprintable():
+        raise BadInput("A namespace holds no characters that cannot be printed.")
+    if READERS in (short, target):
+        raise BadInput(f"{READERS} is where declared readers stand; it is no alias and has none.")
     if target in spellings(short):
         raise BadInput(f"{namespace} already means {target}, so it needs no alias.")
     owner = Connection.objects.filter(namespace__in=spellings(short)).order_by("name").first()

@@ -18,7 +18,8 @@ LONGEST: Final = 10_000
 def write(asset: Asset, text: str, *, actor: Actor) -> Note | None:
     """Keep a note; None when it stands already, or when an agent suggests again what was refused.
 
-    A person who writes what an agent suggested approves it. BadInput for an empty or too long text.
+    A person who writes what an agent suggested approves it. BadInput for an empty or too long text, Conflict when
+    that suggestion was answered at this moment.
     """
     text = text.strip()
     if not text or len(text) > LONGEST or "\0" in text:
@@ -52,9 +53,10 @@ def _is_known(note: Note, actor: Actor) -> bool:
 
 
 def _approved(note: Note, actor: Actor) -> Note:
-    note.status, note.approved_by, note.approved_at = "standing", person_of(actor), clock.now()
-    note.save(update_fields=["status", "approved_by", "approved_at"])
-    return note
+    approval = {"status": "standing", "approved_by": person_of(actor), "approved_at": clock.now()}
+    if not Note.objects.filter(pk=note.pk, status=note.status).update(**approval):
+        raise Conflict("This note was answered or withdrawn meanwhile; look at it again.")
+    return Note.objects.get(pk=note.pk)
 
 
 def _new(asset: Asset, text: str, actor: Actor) -> Note:

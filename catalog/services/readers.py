@@ -6,7 +6,7 @@ from collections.abc import Iterable
 
 from catalog import actions
 from catalog.models import Asset, Consumer
-from catalog.services import declarations, reading
+from catalog.services import declarations, reading, search_index
 from catalog.services.access import is_agent, may_change, person_of
 from catalog.services.declarations import DECLARED, SUGGESTED
 from catalog.services.reader_identity import find, find_all, known_as, lookup
@@ -48,6 +48,7 @@ def withdraw(asset: Asset, *, actor: Actor, reason: str = "") -> None:
             declarations.drop(key, [asset.pk])
             reading.close(key, [asset.pk], actor=actor)
         settle([asset.pk], Settling("", actor, before))
+        search_index.mark_due([asset.pk])
         facts = {"consumer": asset.name, "reason": reason[:500]}
         audit.record(actor, actions.CONSUMER_WITHDRAWN, consumer, facts=facts, before=before[asset.pk].said)
 

@@ -12,7 +12,7 @@ from django.db.models import QuerySet
 from catalog import actions
 from catalog.models import Asset, Consumer, Declaration, Definition, Note
 from catalog.names import find_each
-from catalog.services import declarations, reading
+from catalog.services import declarations, reading, search_index
 from catalog.services.access import answers_for, person_of
 from catalog.services.declarations import DECLARED, SUGGESTED, Told
 from catalog.services.settling import Settling, settle
@@ -68,6 +68,7 @@ def approve(row: Row, *, actor: Actor, seen: str | None = None) -> None:
             _refuse_passed(kept)
             approval = {"status": "standing", "approved_by": person, "approved_at": clock.now()}
             type(kept)._default_manager.filter(pk=kept.pk, status="suggested").update(**approval)
+        search_index.mark_due([kept.asset_id])
         audit.record(actor, actions.SUGGESTION_APPROVED, kept, facts=_facts(kept))
 
 
@@ -81,6 +82,7 @@ def refuse(row: Row, *, actor: Actor, reason: str = "", seen: str | None = None)
             _drop(kept, actor)
         else:
             type(kept)._default_manager.filter(pk=kept.pk, status="suggested").update(status="refused")
+        search_index.mark_due([kept.asset_id])
         facts = {**_facts(kept), "reason": reason.strip()[:500] or "no reason given"}
         audit.record(actor, actions.SUGGESTION_REFUSED, kept, facts=facts)
 

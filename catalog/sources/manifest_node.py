@@ -163,10 +163,6 @@ class Node(Entry):
         return mapping(self.raw.get("meta")) or mapping(self.config.get("meta"))
 
     @lazy
-    def exposure_type(self) -> str:
-        return text(self.raw.get("type")) if self.resource_type == "exposure" else ""
-
-    @lazy
     def url(self) -> str:
         return text(self.raw.get("url"))
 

@@ -66,6 +66,8 @@ def _unzipped(data: bytes) -> bytes:
         raise BadInput("The body says that it is gzip, but it is not.") from None
     if not reader.eof and len(plain) <= LARGEST:
         raise BadInput("The body ends in the middle of its gzip.")
+    if reader.unused_data:
+        raise BadInput("Something follows the gzip of the body; it is sent as one member.")
     return plain
 
 

@@ -10,7 +10,7 @@ from django.http import HttpResponse
 
 from catalog import selectors
 from catalog.graph import history as graph
-from catalog.graph.adjacency import head_version
+from catalog.graph.adjacency import head_version, version_at
 from catalog.models import NodeClaim
 from foundation.errors import BadInput
 from spellbook.pages.frame import AuthenticatedRequest, page, show
@@ -26,9 +26,9 @@ def history(request: AuthenticatedRequest) -> HttpResponse:
     """The versions, newest first; `source` narrows, `at` begins with the one that stood then, `before` pages."""
     source, at = request.GET.get("source", ""), request.GET.get("at", "").strip()
     before = _number(request, "before")
-    stood = graph.standing_at(_moment(at)) if at else None
+    stood = version_at(_moment(at)) if at else 0
     if at and before is None:
-        before = (stood or 0) + 1
+        before = stood + 1
     listed = graph.versions(source=source, before=before, limit=LISTED)
     older = urlencode({"source": source, "before": listed.older}) if listed.older is not None else ""
     context = {"listed": listed, "source": source, "sources": graph.sources(), "at": at, "stood": stood, "older": older}
@@ -80,6 +80,6 @@ def _moment(text: str) -> datetime:
     """A moment in UTC as the form gives it, or with a zone of its own."""
     try:
         found = datetime.fromisoformat(text)
-    except ValueError:
+        return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
+    except (ValueError, OverflowError):  # the first and the last hours of the calendar do not exist in every zone
         raise BadInput("The moment is written as 2026-01-31T09:00, in UTC.") from None
-    return found if found.tzinfo else found.replace(tzinfo=UTC)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from collections.abc import AsyncIterator, Iterable, Iterator
 from itertools import islice
@@ -14,22 +13,18 @@ from django.http import HttpRequest, StreamingHttpResponse
 
 from catalog.graph.lineage import Lineage
 from catalog.graph.lineage_rows import LineageRow
-from spellbook.pages.text import visible
+from spellbook.pages.spreadsheet import lines as csv_lines
 
 COLUMNS = (
     "from", "to", "hop", "kind", "owner", "next read", "mode", "consequence", "last useful minute", "through", "status",
     "tool", "delete rule", "operator", "domain", "namespace", "asset", "asset id", "on a cycle",
 )  # fmt: skip
-FORMULA = ("=", "+", "-", "@", "\t", "\r")
 BATCH = 500
 
 
 def as_csv(found: Lineage) -> Iterator[str]:
     """The header and a line for each row; data flows from `from` to `to`, one of which is the asset of the row."""
-    writer = csv.writer(_Line())
-    yield writer.writerow(COLUMNS)
-    for row in found.rows():
-        yield writer.writerow([_cell(value) for value in _line(row, found.direction)])
+    return csv_lines(COLUMNS, (_line(row, found.direction) for row in found.rows()))
 
 
 def as_json(found: Lineage) -> Iterator[str]:
@@ -60,13 +55,6 @@ async def _not_blocking(lines: Iterable[str]) -> AsyncIterator[str]:
         yield part
 
 
-class _Line:
-    """What csv writes to: it gives the line back."""
-
-    def write(self, text: str) -> str:
-        return text
-
-
 def _ends(row: LineageRow, direction: str) -> tuple[str, str]:
     return (row.via_name, row.name) if direction == "down" else (row.name, row.via_name)
 
@@ -76,11 +64,3 @@ def _line(row: LineageRow, direction: str) -> list[Any]:
     known = ("kind", "owner", "next_read", "mode", "consequence", "last_useful_minute", "through", "status", "tool",
              "delete_rule", "operator", "domain", "namespace", "name", "asset_id", "cycle")  # fmt: skip
     return [*_ends(row, direction), row.hops, *(plain[name] for name in known)]
-
-
-def _cell(value: Any) -> str:
-    """Text as a spreadsheet may open it: nothing unseen, and no text of others that it would run as a formula."""
-    if value is None or isinstance(value, bool):
-        return {None: "", True: "yes", False: "no"}[value]
-    text = visible(value)
-    return f"'{text}" if text.startswith(FORMULA) else text

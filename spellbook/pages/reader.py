@@ -37,13 +37,13 @@ def create_reader(request: AuthenticatedRequest) -> HttpResponse:
     form = reader_form.posted(request.POST)
     try:
         document = {"consumers": [reader_form.entry(form, reader_form.BLANK)]}
-        known = service.find(parse(document).consumers[0], service.lookup())
+        known = _known(request, document)
         if known is not None and Consumer.objects.filter(asset=known, status__in=("standing", "suggested")).exists():
             raise Conflict(f"There is a reader {known.name} already; change that one.")
         report = declare(document, actor=actor_of(request))
     except SpellbookError as error:
         return _form(request, form, error=error)
-    row = service.find(parse(document).consumers[0], service.lookup())
+    row = _known(request, document)
     return done(request, f"/readers/{row.pk}" if row else "/readers", _said(report.unmatched))
 
 
@@ -51,14 +51,15 @@ def create_reader(request: AuthenticatedRequest) -> HttpResponse:
 def reader(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     """One reader: what counts, who says so, the form to change it."""
     asset, consumer = _reader(request, pk)
-    return _form(request, reader_form.filled(asset, consumer), asset=asset, consumer=consumer)
+    return _form(request, reader_form.filled(asset, consumer, Sight(request.user)), asset=asset, consumer=consumer)
 
 
 @page("POST")
 def change_reader(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     """Declare what a person changed in the form; refused (409) when the reader was changed since it was opened."""
     asset, consumer = _reader(request, pk)
-    form, before = reader_form.posted(request.POST), reader_form.filled(asset, consumer)
+    sight = Sight(request.user)
+    form, before = reader_form.posted(request.POST), reader_form.filled(asset, consumer, sight)
     form.values["name"] = asset.name
     try:
         if form.seen != before.seen:
@@ -66,6 +67,10 @@ def change_reader(request: AuthenticatedRequest, pk: int) -> HttpResponse:
         # what an agent suggested is said whole by whoever keeps the form: no part of it stays the agent's word
         known = {} if consumer.status == "suggested" else before.values
         said = reader_form.entry(form, known) | {"asset": asset.name, "namespace": asset.namespace}
+        if "reads" in said:
+            said["reads"] += reader_form.unseen(asset, sight)
+        if not said.get("confirm") and consumer.confirm_source and not sight.sees(consumer.confirm_source):
+            said.pop("confirm", None)
         report = declare({"consumers": [said]}, actor=actor_of(request))
     except SpellbookError as error:
         form.seen = before.seen if error.code == "conflict" else form.seen
@@ -99,6 +104,12 @@ def answer(request: AuthenticatedRequest, slug: str, pk: int) -> HttpResponse:
     else:
         raise BadInput("Choose whether it is approved or refused.")
     return done(request, "/readers", "Approved: it counts as yours now." if choice == "approve" else "Refused.")
+
+
+def _known(request: AuthenticatedRequest, document: dict[str, Any]) -> Asset | None:
+    """The asset that the reader of `document` is already, among those that this person may see."""
+    mine = Asset.objects.visible_to(request.user)
+    return service.find(parse(document).consumers[0], service.lookup(), mine)
 
 
 def _form(

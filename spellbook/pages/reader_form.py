@@ -8,13 +8,13 @@ from typing import Any, Final
 
 from django.http import QueryDict
 
-from catalog.models import Asset, AssetRole, Consumer, EdgeClaim
+from catalog.models import Asset, AssetRole, Consumer
 from catalog.models.consumers import MODES, ROLES
-from catalog.names import full_name
+from catalog.names import find_each, full_name
 from catalog.services import reading
-from catalog.services.declarations import KIND
 from foundation import canonical
 from foundation.errors import BadInput
+from spellbook.pages.sight import Sight
 
 FIELDS: Final = (
     "name", "kind", "tool", "mode", "delete_rule", "reads", "when", "cron", "zone", "lead_minutes", "consequence",
@@ -60,8 +60,9 @@ class ReaderForm:
         return list(WHEN.items())
 
 
-def filled(asset: Asset, consumer: Consumer) -> ReaderForm:
-    """The form with what counts of a reader now; people are those whom people named."""
+def filled(asset: Asset, consumer: Consumer, sight: Sight) -> ReaderForm:
+    """The form with what counts of a reader now; people are those whom people named, tables those that are seen."""
+    hidden, source = unseen(asset, sight), consumer.confirm_source
     sync, times = getattr(consumer, "sync", None), "api" if consumer.triggered_by_api else "cron"
     form = ReaderForm()
     form.values |= {
@@ -70,7 +71,7 @@ def filled(asset: Asset, consumer: Consumer) -> ReaderForm:
         "tool": sync.tool if sync else "",
         "mode": sync.mode if sync else "",
         "delete_rule": sync.delete_rule if sync else "",
-        "reads": "\n".join(_reads(asset)),
+        "reads": "\n".join(name for name in _reads(asset) if name not in hidden),
         "when": times if consumer.cron or consumer.triggered_by_api else "",
         "cron": consumer.cron,
         "zone": consumer.zone,
@@ -78,12 +79,18 @@ def filled(asset: Asset, consumer: Consumer) -> ReaderForm:
         "consequence": consumer.consequence,
         "contact": consumer.contact,
         "metric": consumer.confirm_metric,
-        "source": full_name(consumer.confirm_source) if consumer.confirm_source else "",
+        "source": full_name(source) if source and sight.sees(source) else "",
         "domain": asset.domain.key if asset.domain else "",
         **_people(asset),
     }
     form.seen = canonical.digest(form.values)
     return form
+
+
+def unseen(asset: Asset, sight: Sight) -> list[str]:
+    """What the reader reads in domains that these eyes do not see: no form shows it, and none takes it away."""
+    found = find_each(_reads(asset)) if sight.hidden_domains else {}
+    return [name for name, one in found.items() if isinstance(one, Asset) and not sight.sees(one)]
 
 
 def posted(data: QueryDict) -> ReaderForm:
@@ -145,12 +152,9 @@ def _schedule(values: Mapping[str, str]) -> dict[str, Any]:
 
 
 def _reads(asset: Asset) -> list[str]:
-    """The tables as people wrote them; where only dbt tells, as they are called."""
+    """The tables as they were declared, by whichever source; what dbt alone tells is no field of the form."""
     written = [name for one in reading.standing().filter(asset=asset) for name in one.attributes["reads"]]
-    if written:
-        return list(dict.fromkeys(written))
-    rows = EdgeClaim.objects.filter(to_asset=asset, removed_in__isnull=True, source__kind=KIND)
-    return sorted({full_name(row.from_asset) for row in rows.select_related("from_asset")})
+    return list(dict.fromkeys(written))
 
 
 def _people(asset: Asset) -> dict[str, str]:

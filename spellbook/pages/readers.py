@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import csv
 from collections.abc import Iterable, Iterator
 from typing import Any, Final
 from urllib.parse import urlencode
@@ -20,6 +19,7 @@ from spellbook import repository_file
 from spellbook.coverage import with_baseline
 from spellbook.pages.frame import AuthenticatedRequest, page, show
 from spellbook.pages.sight import Sight
+from spellbook.pages.spreadsheet import lines as csv_lines
 from spellbook.pages.waiting import waiting
 
 LIMIT: Final = 100
@@ -56,7 +56,7 @@ def readers(request: AuthenticatedRequest) -> HttpResponse:
 def export_csv(request: AuthenticatedRequest) -> HttpResponse:
     """The whole register, filtered as the page is, one reader a line."""
     sight = Sight(request.user)
-    lines = "".join(_lines(_all(request).rows, sight))
+    lines = "".join(csv_lines(COLUMNS, _cells(_all(request).rows, sight)))
     answer = HttpResponse(lines, content_type="text/csv; charset=utf-8")
     answer["Content-Disposition"] = 'attachment; filename="readers.csv"'
     return answer
@@ -132,23 +132,8 @@ def _all(request: AuthenticatedRequest) -> RegisterPage:
     return register(now(), baselines=with_baseline, limit=None, **(_asked(request) | {"offset": 0}))
 
 
-class _Line:
-    """A file whose writing gives the text back."""
-
-    def write(self, text: str) -> str:
-        return text
-
-
-def _lines(rows: Iterable[RegisterRow], sight: Sight) -> Iterator[str]:
-    writer = csv.writer(_Line())
-    yield writer.writerow(COLUMNS)
+def _cells(rows: Iterable[RegisterRow], sight: Sight) -> Iterator[list[Any]]:
     for row in rows:
         said = row_as_dict(row, named=sight.name)
         said |= said["people"]
-        yield writer.writerow([_cell(said.get(name)) for name in COLUMNS])
-
-
-def _cell(value: Any) -> str:
-    """Text for a spreadsheet, which must not take it for a formula."""
-    text = "; ".join(map(str, value)) if isinstance(value, (list, tuple)) else "" if value is None else str(value)
-    return "'" + text if text.startswith(("=", "+", "-", "@", "\t", "\r")) else text
+        yield [said.get(name) for name in COLUMNS]

@@ -277,16 +277,26 @@ def test_the_reach_may_be_given_as_its_digest(built: House, request_: Request) -
     assert isinstance(post(request_, built.approver, reach_now=built.incident.reach_digest), Outcome)
 
 
-def test_without_it_the_reach_is_drawn_from_the_graph(built: House, request_: Request) -> None:
+def new_reader(built: House, **values: Any) -> None:
+    """A reader that joins the graph after the request was made."""
     newcomer = Asset.objects.create(namespace="bi://board", name="A new board", kind="dashboard")
-    Consumer.objects.create(asset=newcomer)
+    Consumer.objects.create(asset=newcomer, **values)
     claim = EdgeClaim.objects.select_related("source").get(from_asset=built.asset)
     head = GraphHead.objects.get()
     version = GraphVersion.objects.create(number=head.version + 1, at=now(), source=claim.source)
     GraphHead.objects.update(version=version.number)
     EdgeClaim.objects.create(source=claim.source, from_asset=built.asset, to_asset=newcomer, added_in=version)
+
+
+def test_without_it_the_reach_is_drawn_from_the_graph(built: House, request_: Request) -> None:
+    new_reader(built)
     with pytest.raises(Conflict, match="A new board"):
         post(request_, built.approver, reach_now=None)
+
+
+def test_a_reader_that_an_agent_suggests_stops_no_decision(built: House, request_: Request) -> None:
+    new_reader(built, status="suggested")
+    assert isinstance(post(request_, built.approver, reach_now=None), Outcome)
 
 
 def test_the_readers_that_were_shown_are_those_of_the_graph(built: House, request_: Request) -> None:

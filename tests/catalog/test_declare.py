@@ -14,7 +14,7 @@ from catalog.services.declare import declare
 from catalog.services.imports import import_manifest
 from catalog.services.readers import unmatched
 from foundation.audit import Actor
-from foundation.errors import BadInput, NotAllowed
+from foundation.errors import BadInput, Conflict, NotAllowed
 from foundation.models import AuditRow, Person
 from tests.catalog.manifests import manifest, model, shop
 
@@ -248,6 +248,20 @@ def test_an_unusable_entry_refuses_the_whole_declaration(section: str, entry: An
     with pytest.raises(BadInput, match=why):
         declare({"domains": [{"name": "fine"}]} | {section: [entry]}, actor=person)
     assert counts() == before
+
+
+@pytest.mark.usefixtures("graph")
+def test_a_reader_of_a_hidden_domain_is_not_declared_over_by_who_cannot_see_it(
+    person: Actor, teammate: Person, agent: Actor
+) -> None:
+    declare({"domains": [{"name": "Pay", "restricted": True}], "consumers": [SYNC]}, actor=person)
+    Asset.objects.filter(name=SYNC["asset"]).update(domain=Domain.objects.get(key="pay"))
+    before = counts()
+    for actor in (Actor(teammate.principal, "web"), agent):
+        with pytest.raises(Conflict, match="The name Copy of orders is taken"):
+            declare({"consumers": [{**SYNC, "consequence": "Nothing at all."}]}, actor=actor)
+    assert counts() == before
+    assert Consumer.objects.get(asset__name=SYNC["asset"]).consequence == SYNC["consequence"]
 
 
 @pytest.mark.parametrize("document", [[], "x", {"assets": "x"}, {"notes": {"asset": "a"}}])

@@ -302,3 +302,21 @@ def test_no_claim_is_rewritten_to_move_it(person: Actor) -> None:
     assert (row.asset_id, row.removed_in_id) == (old.pk, 3)
     with pytest.raises(IntegrityError):
         NodeClaim.objects.filter(pk=row.pk).update(asset=new)
+
+
+@pytest.mark.parametrize(("alias", "namespace"), [
+    ("declared://readers", "b"), ("b", "declared://readers"), ("\u202e", "b"), ("b", "a\x01"),
+])  # fmt: skip
+def test_where_declared_readers_stand_is_no_alias_and_a_namespace_can_be_printed(
+    person: Actor, alias: str, namespace: str
+) -> None:
+    with pytest.raises(BadInput):
+        namespaces.declare(alias, namespace, actor=person)
+    assert not NamespaceAlias.objects.exists()
+
+
+def test_a_name_of_a_thousand_slashes_is_unknown_and_one_with_several_is_found(db: None) -> None:
+    with pytest.raises(NotFound):
+        find_asset("/" * 1000)
+    row = Asset.objects.create(namespace="s3://bucket", name="a/b/c", kind="table")
+    assert find_asset("s3://bucket/a/b/c") == row

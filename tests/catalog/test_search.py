@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 
 from catalog.models import Asset, AssetRole, ColumnList, Definition, Domain, GraphHead, GraphVersion, NodeClaim, Source
-from catalog.search.find import SORTS, find
 from catalog.search import find as search
+from catalog.search.find import SORTS, find
 from catalog.services.declare import declare
 from catalog.services.imports import import_manifest
 from catalog.services.search_index import catch_up, refresh

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from catalog.graph.adjacency import adjacency
-from catalog.models import Asset, Consumer, Declaration, Definition, Domain, EdgeClaim, Note, Sync
+from catalog.models import Asset, Consumer, Declaration, Definition, Domain, EdgeClaim, Note, SearchDue, Sync
 from catalog.selectors import find_asset
 from catalog.services import definitions, suggestions
 from catalog.services.access import answers_for
@@ -172,7 +172,9 @@ def test_notes_and_definitions_of_agents_wait_too(agent: Actor, person: Actor, s
     with pytest.raises(NotAllowed):
         suggestions.approve(note, actor=stranger)
     suggestions.refuse(note, actor=person, reason="wrong")
+    SearchDue.objects.all().delete()
     suggestions.approve(definition, actor=person)
+    assert SearchDue.objects.filter(asset=definition.asset).exists()  # what it says is found by the search
     note.refresh_from_db()
     definition.refresh_from_db()
     assert (note.status, definition.status, definition.approved_by) == (

@@ -47,7 +47,7 @@ def by(who: Person) -> Actor:
 def table(name: str, *above: Asset, kind: str = "model", attributes: dict[str, Any] | None = None) -> Asset:
     """A table that is fed by `above`, claimed by one source in a graph version of its own."""
     asset = Asset.objects.create(namespace=NAMESPACE, name=name, kind=kind)
-    source, _ = Source.objects.get_or_create(key="tests", defaults={"kind": "declared"})
+    source, _ = Source.objects.get_or_create(key="tests", defaults={"kind": "tests"})
     head, _ = GraphHead.objects.get_or_create(pk=1)
     head.version += 1
     head.save()

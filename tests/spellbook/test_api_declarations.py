@@ -169,3 +169,19 @@ def test_nothing_that_waits_is_answered_over_the_network(agent: Machine) -> None
     with pytest.raises(Exception, match="person of the domain"):
         suggestions.approve(row, actor=Actor(agent.agent, "api"))
     assert find_asset("Copy of orders").consumer.status == "suggested"
+
+
+def test_an_agent_of_certain_namespaces_changes_no_reader_of_another() -> None:
+    make_shop()
+    limited = Machine.make(scopes=SCOPES, namespaces=["duckdb://elsewhere"])
+    board = Asset.objects.get(kind="dashboard")
+    assert post(limited.token, {"consumers": [{"asset": board.name, "contact": "#mine"}]})[0] == 403
+    assert post(limited.token, {"consumers": [{"asset": "Mine alone", "contact": "#mine"}]})[0] == 200
+
+
+def test_what_is_watched_is_what_the_person_sees_under_that_name(agent: Machine) -> None:
+    hidden = Domain.objects.create(key="pay", name="Pay", restricted=True)
+    Asset.objects.create(namespace="duckdb://wh", name="main.orders", kind="table", domain=hidden)
+    document = {"assets": [{"asset": "main.orders", "watch": ["row_count"]}]}
+    assert post(token_of(agent.owner), document)[0] == 200
+    assert list(Check.objects.values_list("asset__name", flat=True)) == ["dev.main.orders"]

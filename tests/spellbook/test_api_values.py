@@ -225,3 +225,10 @@ def test_a_token_never_stands_in_an_answer(machine: Machine) -> None:
         machine.get("/values"),
     ):
         assert machine.token not in json.dumps(answer[1])
+
+
+def test_a_refusal_of_a_value_or_an_output_lists_no_near_name_of_a_hidden_domain(machine: Machine) -> None:
+    assert "revenue" in refusal(machine.values(one() | {"asset": "main.revenu"}), 404, "not_found")
+    hidden = Domain.objects.create(key="pay", name="Pay", restricted=True)
+    Asset.objects.filter(name__endswith="revenue").update(domain=hidden)
+    assert "near" not in refusal(machine.values(one() | {"asset": "main.revenu"}), 404, "not_found")

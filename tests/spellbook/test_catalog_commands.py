@@ -13,7 +13,7 @@ import duckdb
 import pytest
 from django.core.management import CommandError, call_command
 
-from catalog.models import Asset, Build, Consumer, GraphVersion
+from catalog.models import Asset, Build, Consumer, Domain, GraphVersion
 from catalog.services.declare import declare
 from foundation.audit import Actor
 from foundation.models import AuditRow, Connection, Person
@@ -160,6 +160,18 @@ def test_lineage_goes_up_and_down(direction: str, names: list[str]) -> None:
     both = said("lineage", "main.orders", "--hops", "1")
     assert (both["total"], both["truncated"], len(both["nodes"])) == (5, True, 2)
     assert text("lineage", "main.orders").startswith("duckdb://shop/dev.main.orders: 5 assets both")
+
+
+@pytest.mark.usefixtures("graph")
+def test_a_blast_radius_hides_names_from_the_person_whom_it_answers(person: Person) -> None:
+    Asset.objects.filter(name="Board").update(domain=Domain.objects.create(key="x", name="X", restricted=True))
+    whole, mine = said("blast_radius", "main.orders"), said("blast_radius", "main.orders", "--as", person.email)
+    names = [{one["name"] for one in (*told["nodes"], *told["consumers"])} for told in (whole, mine)]
+    assert ("Board" in names[0], "Board" in names[1]) == (True, False)
+    assert "a dashboard of a restricted domain" in names[1]
+    assert (mine["total"], mine["next_read"]) == (whole["total"], whole["next_read"])
+    with pytest.raises(CommandError, match="No asset"):
+        said("blast_radius", "Board", "--as", person.email)
 
 
 @pytest.mark.usefixtures("graph")

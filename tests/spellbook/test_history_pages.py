@@ -176,7 +176,10 @@ def test_what_is_not_there_is_404(client: Client, address: str) -> None:
     assert client.get(address).status_code == 404
 
 
-@pytest.mark.parametrize("query", ["before=-1", "before=x", "before=²", "before=" + "9" * 30, "at=\0", "source=%00"])
+@pytest.mark.parametrize("query", [
+    "before=-1", "before=x", "before=²", "before=" + "9" * 30, "at=\0", "source=%00",
+    "at=9999-12-31T23:59-14:00", "at=0001-01-01T00:00%2B14:00",
+])  # fmt: skip
 def test_an_address_that_cannot_be_used_is_refused_in_words(client: Client, query: str) -> None:
     assert client.get(f"/history?{query}").status_code == 422
 

@@ -252,3 +252,23 @@ def test_a_null_character_is_refused_in_every_field(cast: dict[str, Person]) -> 
     for address in ("definition", "note"):
         assert web.post(f"/assets/{orders.pk}/{address}", {"text": "a\0b"}).status_code == 422
     assert Asset.objects.filter(consumer__isnull=False).count() == 1
+
+
+def test_the_form_shows_no_table_of_a_hidden_domain_and_takes_none_away(cast: dict[str, Person]) -> None:
+    machine = Actor(system("cli"), "cli")
+    reads = {"asset": "Copy of orders", "tool": "copier", "reads": ["main.orders", "main.revenue"], "domain": "sales"}
+    confirm = {"confirm": {"metric": "row_count", "source": "main.revenue"}}
+    declare({"domains": [{"name": "pay", "restricted": True}], "consumers": [{**reads, **confirm}]}, actor=machine)
+    declare({"assets": [{"asset": "main.revenue", "domain": "pay"}]}, actor=machine)
+    web, row = client(cast["owner"]), reader()
+    page = web.get(f"/readers/{row.asset.pk}").content.decode()
+    assert "main.orders" in page
+    assert "revenue" not in page
+    seen = re.search('name="seen" value="([^"]*)"', page)
+    assert seen is not None
+    form = {"kind": "sync", "tool": "copier", "zone": "UTC", "domain": "sales", "lead_minutes": "1", "seen": seen[1]}
+    answer = web.post(f"/readers/{row.asset.pk}/declare", {**form, "reads": "main.orders\nmain.stg_orders"})
+    assert answer.status_code == 302, text(answer)
+    above = Asset.objects.filter(edges_out__to_asset=row.asset, edges_out__removed_in__isnull=True)
+    assert set(above.values_list("name", flat=True)) == {"dev.main.orders", "dev.main.stg_orders", "dev.main.revenue"}
+    assert reader().confirm_source == find_asset("main.revenue")

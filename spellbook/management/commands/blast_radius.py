@@ -5,10 +5,11 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from catalog.graph.reach import reach
-from catalog.selectors import find_asset
 from foundation import clock
 from foundation.audit import Actor
+from spellbook.eyes import eyes_of, named
 from spellbook.management import base
+from spellbook.walks import veiled
 
 
 class Command(base.Command):
@@ -22,7 +23,9 @@ class Command(base.Command):
         parser.add_argument("--hops", metavar="N", type=base.at_least_one, help="no further than this")
 
     def run(self, actor: Actor, **options: Any) -> base.Answer:
-        return reach(find_asset(options["asset"]), at=clock.now(), hops=options["hops"]).as_dict()
+        sight = eyes_of(actor)
+        reached = reach(named(options["asset"], sight), at=clock.now(), hops=options["hops"])
+        return veiled(reached.as_dict(), sight)
 
     def text(self, answer: base.Answer) -> str:
         listed = f", {len(answer['nodes'])} listed" if answer["truncated"] else ""
