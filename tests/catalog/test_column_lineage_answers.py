@@ -50,7 +50,7 @@ def test_no_column_changes_that_the_lineage_does_not_name() -> None:
 
 @pytest.mark.prove
 @pytest.mark.timeout(900)
-def test_no_column_changes_that_the_lineage_does_not_name_in_thousands_of_queries() -> None:
+def test_no_column_changes_that_the_lineage_does_not_name_in_a_thousand_queries() -> None:
     connection = database()
     for sql in queries(1000, 1000):
         judge(connection, sql, KNOWN)

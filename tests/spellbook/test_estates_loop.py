@@ -24,7 +24,8 @@ pytestmark = [pytest.mark.dbt, pytest.mark.timeout(420)]
 
 SYNC, BOARD = "Mixpanel warehouse connector: account events", "Activation & Expansion Board"
 UPGRADES, Q3 = "analytics.agg_plan_upgraded_quarterly", "plan_upgraded_q3"
-FEED, WALL = "Carrier invoicing feed", "Depot throughput wall"
+FEED = "Carrier invoicing feed"
+WALL = "exposure.freight.depot_throughput_wall"  # declared by its label: one asset with the exposure, under dbt's id
 
 
 @pytest.fixture(autouse=True)
