@@ -27,9 +27,10 @@ test: setup ## all quick tests, on SQLite and on PostgreSQL (WHAT= narrows)
 	SPELLBOOK_TEST_ENGINE=sqlite $(PYTEST) -m "not real and not prove" $(WHAT)
 	SPELLBOOK_TEST_ENGINE=postgres $(PYTEST) -m "not real and not prove and (not dbt or both)" $(WHAT)
 
-test-real: setup ## tests against real counterparts that are slow to start
+test-real: setup ## tests against real counterparts that are slow
 	@$(PYTHON) tools/environments.py openlineage
-	@$(BIN)/pytest -q -m real $(WHAT) || [ $$? -eq 5 ]
+	@SPELLBOOK_TEST_ENGINE=sqlite $(PYTEST) -m real $(WHAT) || [ $$? -eq 5 ]
+	@SPELLBOOK_TEST_ENGINE=postgres $(PYTEST) -m "real and both" $(WHAT) || [ $$? -eq 5 ]
 
 prove: setup ## model search, races, kills and guard mutants
 	@SPELLBOOK_TEST_ENGINE=sqlite $(PYTEST) -m prove $(WHAT) || [ $$? -eq 5 ]

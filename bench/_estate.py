@@ -10,7 +10,18 @@ import numpy as np
 from django.db import connection, transaction
 from numpy.typing import NDArray
 
-from catalog.models import Asset, AssetRole, Consumer, Domain, EdgeClaim, GraphHead, GraphVersion, Source, Sync
+from catalog.models import (
+    Asset,
+    AssetRole,
+    Consumer,
+    Domain,
+    EdgeClaim,
+    GraphHead,
+    GraphVersion,
+    NodeClaim,
+    Source,
+    Sync,
+)
 from foundation.clock import now
 from foundation.models import Person
 from foundation.people import create_person
@@ -49,6 +60,8 @@ def build(assets: int, count: int) -> Person:
     )
     rows = ((pk, "duckdb://bench", name, kind, domain.pk, "") for pk, name, kind in named)
     _insert(Asset, ("id", "namespace", "name", "kind", "domain_id", "description"), rows)
+    fields = ("source_id", "asset_id", "local_id", "attributes", "added_in_id")
+    _insert(NodeClaim, fields, ((source.pk, pk, f"model.{pk}", "{}", version.pk) for pk in _ids(assets)))
     pairs = edges(assets, count)
     keys = np.sort(pairs[:, 0] * (assets + 1) + pairs[:, 1])
     keys = keys[np.append(True, keys[1:] != keys[:-1])]  # each pair once

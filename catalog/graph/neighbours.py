@@ -6,6 +6,7 @@ without code of our own to compile: 3 million edges in some 30 ms.
 
 from __future__ import annotations
 
+from bisect import bisect_left
 from dataclasses import dataclass
 from functools import cached_property
 from typing import Any, TypeAlias
@@ -60,17 +61,19 @@ class Neighbours:
         nodes, before = breadth_first_order(self.matrix, start, directed=True, return_predecessors=True)
         place = np.empty(self.starts.size - 1, dtype=np.int32)
         place[nodes] = np.arange(nodes.size, dtype=np.int32)
-        # Nodes are found in the order of those that they were found from, so this one ascends.
-        found_from = place[before[nodes[1:]]]
-        return nodes, _begins(found_from)
+        return nodes, _begins(nodes, before, place)
 
 
-def _begins(found_from: Nodes) -> list[int]:
-    """Whatever was found from a place before the end of one distance belongs to the next at most."""
-    begins, count = [0, 1], int(found_from.size) + 1
+def _begins(nodes: Nodes, before: Nodes, place: Nodes) -> list[int]:
+    """Whatever was found from a place before the end of one distance belongs to the next at most.
+
+    Nodes are found in the order of those that they were found from: that place ascends, and can be searched.
+    """
+    begins, count = [0, 1], int(nodes.size)
     while begins[-1] < count and len(begins) < FEW_LEVELS:
-        begins.append(1 + int(np.searchsorted(found_from, begins[-1])))
+        begins.append(bisect_left(range(count), begins[-1], begins[-1], key=lambda at: place[before[nodes[at]]]))
     if begins[-1] < count:  # a graph as deep as this asks once for every place instead
+        found_from = place[before[nodes[1:]]]
         ends = (1 + np.cumsum(np.bincount(found_from, minlength=count))).tolist()
         while begins[-1] < count:
             begins.append(ends[begins[-1] - 1])

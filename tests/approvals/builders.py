@@ -93,8 +93,10 @@ def graph(domain: Domain, number: int) -> tuple[Asset, Asset]:
     head = GraphHead.objects.get_or_create(pk=1)[0]
     GraphHead.objects.filter(pk=1).update(version=head.version + 1)
     version = GraphVersion.objects.create(number=head.version + 1, at=now(), source=source)
+    says = {asset.pk: {}, reader.pk: {"kind": reader.kind, "reads": [asset.name], "unmatched": []}}
     for one in (asset, reader):
-        NodeClaim.objects.create(source=source, asset=one, local_id=one.name, added_in=version)
+        attributes = says[one.pk]
+        NodeClaim.objects.create(source=source, asset=one, local_id=one.name, added_in=version, attributes=attributes)
     EdgeClaim.objects.create(source=source, from_asset=asset, to_asset=reader, added_in=version)
     consumer = Consumer.objects.create(asset=reader, cron="0 * * * *", lead_seconds=60)
     Sync.objects.create(consumer=consumer, tool="crm", mode="mirror")

@@ -39,6 +39,7 @@ from tests.estates import Estate
 
 @pytest.mark.django_db
 @pytest.mark.dbt
+@pytest.mark.real
 @pytest.mark.timeout(300)
 def test_the_night_is_repaired_from_approval_to_verification(night_built: Built, night: Estate) -> None:
     plan = drafted(diagnosed(night_built, night))
@@ -78,6 +79,7 @@ def _receipts_tell_it(plan: Plan, run: Run) -> None:
 
 @pytest.mark.django_db
 @pytest.mark.dbt
+@pytest.mark.real
 @pytest.mark.timeout(300)
 def test_a_repair_that_does_not_hold_ends_as_failed(night_built: Built, night: Estate) -> None:
     plan = drafted(diagnosed(night_built, night))
@@ -91,6 +93,7 @@ def test_a_repair_that_does_not_hold_ends_as_failed(night_built: Built, night: E
 
 @pytest.mark.django_db
 @pytest.mark.dbt
+@pytest.mark.real
 @pytest.mark.timeout(300)
 def test_the_fan_out_is_taken_back(fanout_built: Built, fanout: Estate) -> None:
     plan = drafted(diagnosed(fanout_built, fanout))

@@ -23,7 +23,7 @@ from foundation.models import AuditRow
 from tests.approvals.acting_builders import Built, conductor, diagnosed, drafted, rehearsed
 from tests.estates import Estate
 
-pytestmark = [pytest.mark.django_db, pytest.mark.dbt, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.django_db, pytest.mark.dbt, pytest.mark.real, pytest.mark.timeout(300)]
 FACT = "models/marts/fct_account_events.sql"
 
 

@@ -117,6 +117,7 @@ def test_an_owner_who_left_is_replaced_by_the_domains(done: Plan, built: House) 
 
 
 @pytest.mark.dbt
+@pytest.mark.real
 @pytest.mark.timeout(300)
 def test_a_verified_repair_is_taken_back_and_verified(night_built: Built, night: Estate) -> None:
     incident = diagnosed(night_built, night)

@@ -108,6 +108,7 @@ def ours(unique_id: str, direction: Direction) -> list[str]:
 
 
 @pytest.mark.dbt
+@pytest.mark.real
 @pytest.mark.both
 @pytest.mark.timeout(900)
 def test_lineage_of_every_node_of_a_real_project_is_what_dbt_lists(tmp_path: Path, machine: Actor) -> None:

@@ -189,6 +189,7 @@ def test_public_pairs_give_dbts_own_answer(pair: str) -> None:
 
 
 @pytest.mark.dbt
+@pytest.mark.real
 def test_real_dbt_selects_the_same_nodes_as_modified(tmp_path: Path) -> None:
     files = {
         "models/a.sql": "select 1 as id, true as flag",

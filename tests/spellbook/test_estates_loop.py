@@ -20,7 +20,7 @@ from tests.estates.fanout import Fanout
 from tests.estates.night import Night
 from tests.spellbook.house import House, end_runs, standing
 
-pytestmark = [pytest.mark.dbt, pytest.mark.timeout(420)]
+pytestmark = [pytest.mark.dbt, pytest.mark.real, pytest.mark.timeout(420)]
 
 SYNC, BOARD = "Mixpanel warehouse connector: account events", "Activation & Expansion Board"
 UPGRADES, Q3 = "analytics.agg_plan_upgraded_quarterly", "plan_upgraded_q3"

@@ -114,6 +114,7 @@ def test_a_dead_child_is_started_again(site: Site) -> None:
     wait_for(lambda: answers(site.port))
 
 
+@pytest.mark.real
 def test_the_end_leaves_no_process(tmp_path: Path) -> None:
     with running(tmp_path) as site:
         children = psutil.Process(site.process.pid).children(recursive=True)
@@ -137,6 +138,7 @@ def test_only_the_worker_for_wake_is_told_where_the_signing_keys_lie(site: Site)
     assert len(bytes.fromhex((keys / "receipt.key").read_text())) == 32
 
 
+@pytest.mark.real
 def test_children_do_not_outlive_a_killed_parent(tmp_path: Path) -> None:
     with running(tmp_path) as site:
         children = psutil.Process(site.process.pid).children(recursive=True)
