@@ -8,12 +8,13 @@ from contextlib import suppress
 
 from django.db.models import Exists, OuterRef, Q
 
-from catalog.models import Asset, NamespaceAlias, NodeClaim
+from catalog.models import Asset, EdgeClaim, NamespaceAlias, NodeClaim
 from catalog.models.graph import AssetQuerySet
-from catalog.sources.naming import spellings
+from catalog.sources.naming import printable, spellings
 from foundation.errors import BadInput, NotFound, SpellbookError
 
 SHOWN = 5
+NAME_SHOWN = 200
 LONGEST = 1000  # letters of a namespace and a name together
 MOST = 500  # candidates looked at; a name that means more is ambiguous in any case
 FEW = 5  # up to so many names are looked for one by one; for more, all names are read once
@@ -24,20 +25,20 @@ def find_asset(name: str, *, among: AssetQuerySet | None = None) -> Asset:
 
     Tried in this order: `namespace/name`, the exact name, a dotted ending of it (`analytics.orders` for
     `db.analytics.orders`), the same two without regard to case. An asset that is in the graph now goes before one that
-    only was. Raises NotFound when there is none (an unknown asset is an error, not "no impact") and BadInput when the
-    name means several.
+    only was; one that no source ever claimed is none. Raises NotFound when there is none (an unknown asset is an error,
+    not "no impact") and BadInput when the name means several.
     """
     wanted = name.strip()
     if not wanted:
         raise BadInput("The name of an asset is empty.")
     pool = Asset.objects.all() if among is None else among
     if len(wanted) > LONGEST or not wanted.isprintable():  # no database could be asked for it
-        raise NotFound(f"No asset is named {_short(wanted)}.")
+        raise NotFound(f"No asset is named {short(wanted)}.")
     wanted = _unaliased([wanted])[wanted]
     found = _chosen(wanted, list(_candidates_of([wanted], pool, MOST)))
     if isinstance(found, Asset):
         return found
-    raise NotFound(f"No asset is named {_short(wanted)}{_near(wanted, pool)}.") if found is None else found
+    raise NotFound(f"No asset is named {short(wanted)}{_near(wanted, pool)}.") if found is None else found
 
 
 def find_each(names: Collection[str], *, among: AssetQuerySet | None = None) -> dict[str, Asset | SpellbookError]:
@@ -48,12 +49,18 @@ def find_each(names: Collection[str], *, among: AssetQuerySet | None = None) -> 
     meant = _unaliased(usable)
     near = _candidates_by_name([meant[name] for name in usable], pool)
     found = {name: _chosen(meant[name], near[meant[name]]) for name in usable}
-    return {name: found.get(plain) or NotFound(f"No asset is named {_short(plain)}.") for name, plain in wanted.items()}
+    return {name: found.get(plain) or NotFound(f"No asset is named {short(plain)}.") for name, plain in wanted.items()}
 
 
 def full_name(asset: Asset) -> str:
     """`namespace/name`, which means this asset and no other."""
     return f"{asset.namespace}/{asset.name}"
+
+
+def short(name: str) -> str:
+    """What somebody called something, as a sentence may repeat it."""
+    clean = printable(name)
+    return clean if len(clean) <= NAME_SHOWN else clean[:NAME_SHOWN] + "…"
 
 
 def _unaliased(names: Collection[str]) -> dict[str, str]:
@@ -80,7 +87,7 @@ def _chosen(wanted: str, candidates: Sequence[Asset]) -> Asset | SpellbookError 
         if len(present) == 1:
             return present[0]
         if present:
-            return BadInput(f"The name {_short(wanted)} is ambiguous: {_listed(present)}.")
+            return BadInput(f"The name {short(wanted)} is ambiguous: {_listed(present)}.")
     return None
 
 
@@ -106,11 +113,9 @@ def _candidates_by_name(names: Sequence[str], pool: AssetQuerySet) -> dict[str, 
 def _loaded(hits: Mapping[str, Collection[int]], pool: AssetQuerySet) -> dict[str, list[Asset]]:
     first = {name: sorted(pks)[:MOST] for name, pks in hits.items()}
     ids = sorted({pk for pks in first.values() for pk in pks})
-    standing = NodeClaim.objects.filter(asset=OuterRef("pk"), removed_in__isnull=True)
     found: dict[int, Asset] = {}
     for start in range(0, len(ids), MOST):
-        rows = pool.filter(pk__in=ids[start : start + MOST]).annotate(in_graph=Exists(standing))
-        found.update({asset.pk: asset for asset in rows})
+        found.update({asset.pk: asset for asset in _claimed(pool.filter(pk__in=ids[start : start + MOST]))})
     both = {name: [found[pk] for pk in pks if pk in found] for name, pks in first.items()}
     return {name: sorted(rows, key=lambda asset: (asset.name, asset.namespace)) for name, rows in both.items()}
 
@@ -123,8 +128,17 @@ def _candidates_of(names: Sequence[str], pool: AssetQuerySet, most: int) -> Asse
         if places:  # more than the one that fits (`_by_rule`): a condition for each is too deep for SQLite
             starts, ends = [wanted[:place] for place in places], [wanted[place + 1 :] for place in places]
             condition |= Q(namespace__in=starts, name__in=ends)
-    standing = NodeClaim.objects.filter(asset=OuterRef("pk"), removed_in__isnull=True)
-    return pool.filter(condition).annotate(in_graph=Exists(standing)).order_by("-in_graph", "name", "namespace")[:most]
+    return _claimed(pool.filter(condition))[:most]
+
+
+def _claimed(rows: AssetQuerySet) -> AssetQuerySet:
+    """Those that some source ever claimed, with `in_graph`: whether one does now; such go first. The row of another
+    is all that an import left that never ended, and says nothing of what it feeds."""
+    named = NodeClaim.objects.filter(asset=OuterRef("pk"))
+    feeds, fed = EdgeClaim.objects.filter(from_asset=OuterRef("pk")), EdgeClaim.objects.filter(to_asset=OuterRef("pk"))
+    known = rows.filter(Exists(named) | Exists(feeds) | Exists(fed))
+    standing = Exists(named.filter(removed_in__isnull=True))
+    return known.annotate(in_graph=standing).order_by("-in_graph", "name", "namespace")
 
 
 def _by_rule(wanted: str, found: Sequence[Asset]) -> Iterator[list[Asset]]:
@@ -150,8 +164,3 @@ def _near(wanted: str, pool: AssetQuerySet) -> str:
     close = difflib.get_close_matches(wanted.rpartition(".")[2].casefold(), tails, n=3, cutoff=0.75)
     names = [name for tail in close for name in tails[tail]][:SHOWN]
     return f"; near it are {', '.join(names)}" if names else ""
-
-
-def _short(name: str) -> str:
-    clean = "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
-    return clean if len(clean) <= 200 else clean[:200] + "…"

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias
 
+from catalog.graph.answering import everybody
 from catalog.graph.damage_time import LIVE, urgency
-from catalog.models import Asset, AssetRole, Consumer, EdgeClaim, NodeClaim
+from catalog.models import Asset, Consumer, EdgeClaim, NodeClaim
 from catalog.services import reading
 from catalog.services.next_reads import next_time
 from foundation import canonical
@@ -146,15 +147,12 @@ def _rows(at: datetime, baselines: Baselines) -> list[RegisterRow]:
     consumers = _consumers(sorted(set(present.values_list("asset_id", flat=True))))
     times = _times(consumers, at)
     above, assets = _edges()
-    people, missing = _people(), _unmatched()
+    people, missing = everybody(list(consumers)), _unmatched()
     tables = {pk: _tables(pk, above, times.keys()) for pk in consumers}
     guarded = set(baselines(set().union(*tables.values())))
     rows = []
     for pk, consumer in consumers.items():
-        who = {role: tuple(names) for role, names in people.get(pk, {}).items()}
-        domain = consumer.asset.domain
-        if "owner" not in who and domain is not None and domain.owner is not None and domain.owner.is_active:
-            who = {"owner": (display_name(domain.owner.principal),), **who}
+        who = {role: tuple(one.name for one in listed) for role, listed in people.get(pk, {}).items()}
         reads = tuple(assets[one] for one in sorted(above.get(pk, ())))
         lost = tuple(missing.get(pk, ()))
         gaps = _gaps(consumer, times[pk], who, reads, lost, tables[pk], guarded)
@@ -177,7 +175,7 @@ def _gaps(
         "no_owner": "owner" not in who,
         "no_operator": "operator" not in who,
         "no_mode": times.mode in (None, "unknown"),
-        "no_delete_rule": not times.delete_rule,
+        "no_delete_rule": not times.delete_rule and times.mode != "append",  # what is appended removes nothing
         "no_baseline": not tables or any(pk not in guarded for pk in tables),
         "suggested": consumer.status == "suggested",
     }
@@ -196,7 +194,7 @@ def _order(row: RegisterRow, order: str) -> tuple[Any, ...]:
 
 def _consumers(ids: Sequence[int]) -> dict[int, Consumer]:
     related = (
-        "asset__domain__owner__principal__name_row", "sync", "approved_by__principal__name_row",
+        "asset__domain", "sync", "approved_by__principal__name_row",
         "suggested_by__name_row",
     )  # fmt: skip
     found: dict[int, Consumer] = {}
@@ -245,21 +243,6 @@ def _tables(pk: int, above: Mapping[int, Collection[int]], readers: Collection[i
             else:
                 found.add(one)
     return frozenset(found)
-
-
-def _people() -> dict[int, dict[str, list[str]]]:
-    """The active people of each role of each reader, those whom people named first."""
-    found: dict[int, dict[str, list[str]]] = defaultdict(lambda: defaultdict(list))
-    rows = AssetRole.objects.filter(asset__consumer__status__in=LIVE).exclude(person__is_active=False)
-    for row in sorted(rows.select_related("person__principal__name_row"), key=_weight):
-        said = display_name(row.person.principal) if row.person else row.label
-        if said not in found[row.asset_id][row.role]:
-            found[row.asset_id][row.role].append(said)
-    return found
-
-
-def _weight(row: AssetRole) -> tuple[bool, int]:
-    return row.source != "declared", row.pk
 
 
 def _unmatched() -> dict[int, list[str]]:

@@ -7,8 +7,10 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
-from catalog.graph.adjacency import Direction, adjacency, head_version
-from catalog.models import Asset, AssetRole, Build, ColumnList, NodeClaim
+from catalog.graph.adjacency import Direction, adjacency
+from catalog.graph.answering import everybody, people_among
+from catalog.graph.versions import version_for
+from catalog.models import Asset, Build, ColumnList, NodeClaim
 from catalog.names import find_asset, full_name
 from catalog.sources import manifest, run_results
 from catalog.sources.manifest_types import Manifest
@@ -35,7 +37,6 @@ __all__ = [
     "version_for",
 ]
 
-DECLARED = "declared"
 RANK = {"model": 3, "snapshot": 3, "seed": 3, "source": 2, "table": 1, "view": 1}
 """Which of several claims describes an asset: who builds it knows more of it than who reads it."""
 
@@ -124,13 +125,7 @@ def people(asset: Asset, role: str) -> list[Person]:
 
     Whom people declared goes before whom a dbt project names.
     """
-    rows = AssetRole.objects.filter(asset=asset, role=role, person__is_active=True).select_related("person__principal")
-    found = [row.person for row in sorted(rows, key=lambda row: (row.source != DECLARED, row.pk)) if row.person]
-    found = list(dict.fromkeys(found))
-    if found or asset.domain is None:
-        return found
-    fallback = {"owner": asset.domain.owner, "on_call": asset.domain.on_call}.get(role)
-    return [fallback] if fallback is not None and fallback.is_active else []
+    return people_among(everybody([asset.pk], [role]).get(asset.pk, {}).get(role, ()))
 
 
 def ancestors(asset: Asset) -> list[tuple[Asset, int]]:
@@ -141,15 +136,6 @@ def ancestors(asset: Asset) -> list[tuple[Asset, int]]:
 def descendants(asset: Asset) -> list[tuple[Asset, int]]:
     """Everything that `asset` feeds, nearest first, with its distance in edges; cycles are fine, it is not in it."""
     return _walk(asset, "down")
-
-
-def version_for(asset: Asset) -> int:
-    """The newest graph version that knows `asset`: an asset that was removed is answered for as it was before."""
-    ends = NodeClaim.objects.filter(asset=asset).values_list("removed_in_id", flat=True)
-    closed = [end for end in ends if end is not None]
-    if not closed or len(closed) < len(ends):
-        return head_version()
-    return max(closed) - 1
 
 
 def assets_by_id(ids: Iterable[int]) -> dict[int, Asset]:

@@ -11,13 +11,14 @@ from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import contextmanager
 from functools import lru_cache
 from threading import Lock
-from typing import Any, TypeAlias
+from typing import Any, TypeAlias, TypeVar
 
 import orjson
 from django.db import connection, models
 from django.db.models import Field, QuerySet, Value
 from django.db.models.expressions import RawSQL
 
+T = TypeVar("T")
 Row: TypeAlias = Sequence[Any]
 
 
@@ -83,6 +84,11 @@ def among(values: Sequence[int] | Sequence[str]) -> RawSQL | tuple[()]:
         kind = "text" if isinstance(values[0], str) else "bigint"
         return RawSQL(f"SELECT unnest(%s::{kind}[])", [list(values)])  # noqa: S611 -- one of two words
     return RawSQL("SELECT value FROM json_each(%s)", [orjson.dumps(list(values)).decode()])
+
+
+def chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
+    """`items` in order, `size` at a time: what one short transaction, or one statement, takes."""
+    return (items[start : start + size] for start in range(0, len(items), size))
 
 
 _pausing = Lock()

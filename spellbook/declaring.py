@@ -13,10 +13,9 @@ from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from approvals.services import policies
 from catalog.models import Domain
-from catalog.selectors import find_asset
 from catalog.services import declare as graph
-from catalog.services.access import is_agent, pool_of
-from catalog.sources import declared
+from catalog.services.access import is_agent
+from catalog.services.graph_lock import hold_graph
 from foundation import people
 from foundation.audit import Actor
 from foundation.errors import BadInput, NotAllowed
@@ -79,21 +78,23 @@ def read_yaml(data: bytes, called: str) -> dict[str, Any]:
 
 
 def _keep(document: Entry, actor: Actor, *, with_people: bool) -> dict[str, Any]:
-    entries = declared.parse(document)
     members = _list(document, "people") if with_people else []
     domains, assets = _list(document, "domains"), _list(document, "assets")
-    watched = [str(entry["asset"]) for entry in assets if _is_watched(entry)]
-    made = _passwords(members)  # hashed before the transaction: a writer on SQLite holds everybody up
+    # Names and passwords before the transaction: a writer on SQLite holds everybody up.
+    made = _passwords(members)
+    prepared = graph.prepare(document, actor=actor, coming=made.keys())
+    said = zip(prepared.wanted.assets, assets, strict=True)
+    watched = {entry.asset for entry, plain in said if _is_watched(plain)}
     with transaction():
+        hold_graph()
         for entry in members:
             _person(entry, made, actor)
-        report = graph.declare(document, actor=actor).as_dict()
-        for named, entry in zip(entries.domains, domains, strict=True):
+        report = graph.keep(prepared, actor=actor).as_dict()
+        for named, entry in zip(prepared.wanted.domains, domains, strict=True):
             _policy(named.key, entry, actor)
-        unmatched = {one["name"] for one in report["unmatched"]}
-        for name in watched:
-            if name not in unmatched:
-                watch(find_asset(name, among=pool_of(actor)), actor=actor)
+        for asset, about in prepared.batch.assets:
+            if about.asset in watched:
+                watch(asset, actor=actor)
     ignored = [name for name in report["ignored"] if name not in OURS]
     return report | {"ignored": ignored, "sign_ins": {email: password for email, (password, _) in made.items()}}
 

@@ -17,7 +17,7 @@ from django.db.models import QuerySet
 from approvals.models import Plan
 from approvals.services import escalate, receipts
 from catalog.models import Build
-from catalog.services import builds, column_lineage, introspections, lineage_events, search_index
+from catalog.services import builds, column_lineage, introspections, lineage_events, search_index, staging
 from catalog.services.introspect import introspect
 from foundation import due
 from foundation.clock import now
@@ -78,9 +78,10 @@ def process_builds() -> int:
 
 @shared_task(name="work.lineage")
 def read_lineage() -> int:
-    """Read the OpenLineage events that are due, in batches, and forget those that were read long ago."""
+    """Read the OpenLineage events that are due, in batches; forget what was read long ago, and imports that died."""
     done = lineage_events.process_due(BATCH * 50, actor=conductor.conductor())
     lineage_events.forget(BATCH * 5)
+    staging.sweep()
     return done
 
 

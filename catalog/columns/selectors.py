@@ -12,13 +12,12 @@ from catalog.columns.rows import Lineages
 from catalog.columns.walk import Fallback, RowStep, Step, Walker
 from catalog.graph.adjacency import Direction
 from catalog.models import Asset, ColumnList
-from catalog.names import full_name
+from catalog.names import full_name, short
 from catalog.selectors import version_for
 from foundation.bulk import among
 from foundation.errors import BadInput, NotFound
 
 MOST_LISTED = 2000
-NAME_SHOWN = 200
 
 
 @dataclass(frozen=True)
@@ -186,7 +185,7 @@ def _spelled(asset: Asset, column: str, entries: dict[str, Entry]) -> tuple[str,
     if wanted.casefold() in folded:
         return folded[wanted.casefold()], True
     if known and REST not in entries:
-        raise NotFound(f"{full_name(asset)} has no column {_short(wanted)}{_near(wanted, known)}.")
+        raise NotFound(f"{full_name(asset)} has no column {short(wanted)}{_near(wanted, known)}.")
     return wanted, False
 
 
@@ -194,11 +193,6 @@ def _near(wanted: str, known: Sequence[str]) -> str:
     close = difflib.get_close_matches(wanted.casefold(), dict.fromkeys(name.casefold() for name in known), n=3)
     names = [name for name in dict.fromkeys(known) if name.casefold() in close]
     return f"; near it are {', '.join(names)}" if names else ""
-
-
-def _short(name: str) -> str:
-    clean = "".join(letter if letter.isprintable() else "\ufffd" for letter in name)
-    return clean if len(clean) <= NAME_SHOWN else clean[:NAME_SHOWN] + "…"
 
 
 def _names(ids: Iterable[int]) -> dict[int, str]:

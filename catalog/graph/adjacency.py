@@ -20,8 +20,9 @@ from scipy.sparse import coo_array, csr_array
 
 from catalog.graph import adjacency_file, adjacency_rows
 from catalog.graph.neighbours import Nodes
+from catalog.graph.versions import head, head_version, version_at
 from catalog.graph.walks import UNKNOWN_KIND, Adjacency, Direction, Ids, Walk
-from catalog.models import GraphHead, GraphVersion
+from catalog.models import GraphVersion
 
 __all__ = ["Adjacency", "Direction", "Ids", "Walk", "adjacency", "head", "head_version", "version_at"]
 
@@ -36,22 +37,6 @@ _Key: TypeAlias = tuple[str, int, datetime | None]
 _kept: OrderedDict[_Key, Adjacency] = OrderedDict()
 _lock = Lock()
 _making = Lock()
-
-
-def head_version() -> int:
-    """The number of the newest graph version; 0 before the first."""
-    return GraphHead.objects.values_list("version", flat=True).first() or 0
-
-
-def version_at(moment: datetime) -> int:
-    """The number of the graph version that was the newest at `moment`; 0 before the first."""
-    return GraphVersion.objects.filter(at__lte=moment).values_list("number", flat=True).first() or 0
-
-
-def head() -> tuple[int, datetime | None]:
-    """The newest graph version and when it was made; (0, None) before the first. One query."""
-    newest = GraphVersion.objects.filter(number__in=GraphHead.objects.values("version"))
-    return newest.values_list("number", "at").first() or (0, None)
 
 
 def adjacency(version: int | None = None, *, at: datetime | None = None) -> Adjacency:

@@ -175,12 +175,14 @@ def _by_name(claims: QuerySet[NodeClaim], count: int) -> QuerySet[NodeClaim]:
 
 def _opened(number: int, page: Sequence[NodeClaim]) -> Iterator[NodeChange]:
     closed: dict[tuple[int, str], NodeClaim] = {}
+    taken_over: dict[tuple[int, str], NodeClaim] = {}  # one source tells now what another told of the same asset
     for start in range(0, len(page), 200):
         names = [one.local_id for one in page[start : start + 200]]
         rows = NodeClaim.objects.filter(removed_in=number, local_id__in=names).select_related("asset__domain")
         closed.update({(one.source_id, one.local_id): one for one in rows})
+        taken_over.update({(one.asset_id, one.local_id): one for one in rows})
     for one in page:
-        before = closed.get((one.source_id, one.local_id))
+        before = closed.get((one.source_id, one.local_id)) or taken_over.get((one.asset_id, one.local_id))
         if before is None:
             yield NodeChange(one.asset, "added")
         else:

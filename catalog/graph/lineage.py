@@ -15,13 +15,14 @@ from typing import Any, get_args
 import numpy as np
 from numpy.typing import NDArray
 
-from catalog.graph.adjacency import adjacency, head
+from catalog.graph.adjacency import adjacency
 from catalog.graph.damage_time import Reading, Readings, declared
 from catalog.graph.lineage_assets import Known, known
 from catalog.graph.lineage_rows import LineageRow, Rows
 from catalog.graph.neighbours import Nodes
+from catalog.graph.versions import head, intervals, newest_of
 from catalog.graph.walks import Direction
-from catalog.models import Asset, NodeClaim
+from catalog.models import Asset
 from catalog.names import full_name
 from foundation.canonical import timestamp
 from foundation.errors import BadInput, NotFound
@@ -68,7 +69,8 @@ class Lineage:
 
     Restricted domains in `hidden` (their ids) keep the names of their assets, and what people wrote of them; counts,
     kinds, owners and times are shown (D1). BadInput for a limit or direction that cannot be used; NotFound for a graph
-    version that there is not, or that does not know the asset (unknown is never "no impact").
+    version that there is not or that does not know the asset, and for an asset that no source ever claimed (unknown is
+    never "no impact").
     """
 
     def __init__(
@@ -215,13 +217,11 @@ def rows(asset: Asset, *, direction: Direction, at: datetime, **limits: Any) -> 
 def _version(asset: Asset, wanted: int | None) -> tuple[int, datetime | None]:
     """The version to answer for, and when it was made if it is the newest."""
     newest, made = head()
-    claims = list(NodeClaim.objects.filter(asset=asset).values_list("added_in_id", "removed_in_id"))
+    claimed = intervals(asset)
     if wanted is None:
-        ends = [end for _, end in claims if end is not None]
-        wanted = max(ends) - 1 if ends and len(ends) == len(claims) else newest
-        return wanted, made if wanted == newest else None
-    if not 1 <= wanted <= newest:
+        wanted = newest_of(asset, claimed, newest)
+    elif not 1 <= wanted <= newest:
         raise NotFound(f"There is no graph version {wanted}; the newest is {newest}.")
-    if not any(start <= wanted and (end is None or end > wanted) for start, end in claims):
+    elif not any(start <= wanted and (end is None or end > wanted) for start, end in claimed):
         raise NotFound(f"{asset.name} is not in graph version {wanted}.")
     return wanted, made if wanted == newest else None

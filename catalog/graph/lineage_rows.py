@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -10,8 +10,9 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
+from catalog.graph.answering import Who, everybody, first
 from catalog.graph.damage_time import Reading
-from catalog.graph.lineage_assets import Known, answering
+from catalog.graph.lineage_assets import Known
 from catalog.graph.neighbours import Nodes
 from catalog.graph.walks import Walk
 from foundation.canonical import timestamp
@@ -68,7 +69,7 @@ class Rows:
         """One row for each node, in their order; `found` has their assets and those before them."""
         graph = self.walk.graph
         ids, vias = graph.ids[nodes].tolist(), self.walk.via_of(nodes).tolist()
-        people = answering(ids, ROLES)
+        people = everybody(ids, ROLES)
         hops, cyclic = self.walk.distance[nodes].tolist(), graph.cyclic[nodes].tolist()
         places = zip(nodes.tolist(), ids, vias, hops, cyclic, strict=True)
         return [
@@ -77,8 +78,9 @@ class Rows:
         ]
 
     def _row(
-        self, node: int, asset: Known, via: Known, hops: int, cycle: bool, answers: Mapping[str, str]
+        self, node: int, asset: Known, via: Known, hops: int, cycle: bool, answers: Mapping[str, Sequence[Who]]
     ) -> LineageRow:
+        owner, operator = (first(answers, role) for role in ROLES)
         reading, hidden = self.readings.get(node), asset.domain_id in self.hidden
         return LineageRow(
             asset_id=asset.pk,
@@ -89,8 +91,8 @@ class Rows:
             via=via.pk,
             via_name=name_of(via, self.hidden),
             domain=None if hidden else asset.domain,
-            owner=answers.get("owner", asset.domain_owner),
-            operator=answers.get("operator"),
+            owner=owner.name if owner else None,
+            operator=operator.name if operator else None,
             cycle=cycle,
             hidden=hidden,
             **_reading(reading, hidden),

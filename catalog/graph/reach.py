@@ -5,7 +5,7 @@ The answer is one frozen value with the graph version it was computed on; floors
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
@@ -14,7 +14,7 @@ import numpy as np
 
 from catalog import selectors
 from catalog.graph.adjacency import adjacency
-from catalog.graph.answering import answering
+from catalog.graph.answering import Who, everybody, first
 from catalog.graph.damage_time import LIVE, urgency
 from catalog.graph.walks import Walk
 from catalog.models import Asset, Consumer
@@ -28,6 +28,7 @@ MOST_NODES = 2000
 """More assets than this are counted, not listed; readers are always listed."""
 
 CHUNK = 500
+ROLES = ("operator", "owner", "business_owner", "tool_admin")
 
 
 @dataclass(frozen=True)
@@ -99,7 +100,7 @@ def _node(asset: Asset, hops: int, via: int) -> dict[str, Any]:
 def _consumers(walk: Walk, at: datetime) -> list[dict[str, Any]]:
     found = _reached(walk)
     names = {pk: consumer.asset.name for pk, consumer in found.items()}
-    people = answering([consumer.asset for consumer in found.values()])
+    people = everybody(list(found))
     nodes = walk.graph.nodes(np.array(list(found), dtype=np.int64))
     ways = zip(found, walk.distance[nodes].tolist(), walk.via_of(nodes).tolist(), strict=True)
     described = [
@@ -114,7 +115,7 @@ def _reached(walk: Walk) -> dict[int, Consumer]:
     ids = np.array(live.order_by("asset_id").values_list("asset_id", flat=True), dtype=np.int64)
     nodes = walk.graph.nodes(ids)
     reached = ids[(nodes >= 0) & (walk.distance[nodes] > 0)].tolist() if len(walk) else []
-    related = ("asset__domain__owner__principal__name_row", "sync", "approved_by__principal__name_row")
+    related = ("asset__domain", "sync", "approved_by__principal__name_row")
     found: dict[int, Consumer] = {}
     for start in range(0, len(reached), CHUNK):
         rows = live.filter(asset__in=reached[start : start + CHUNK]).select_related(*related)
@@ -139,7 +140,7 @@ def _order(one: Mapping[str, Any]) -> tuple[Any, ...]:
 
 
 def _consumer(
-    consumer: Consumer, hops: int, via: int, by: str | None, people: Mapping[str, Person | str], at: datetime
+    consumer: Consumer, hops: int, via: int, by: str | None, people: Mapping[str, Sequence[Who]], at: datetime
 ) -> dict[str, Any]:
     read = next_read(consumer, at)
     sync = getattr(consumer, "sync", None)
@@ -154,15 +155,14 @@ def _consumer(
         "next_read": canonical.timestamp(read) if read else None,
         "lead_seconds": consumer.lead_seconds,
         "last_useful_minute": canonical.timestamp(last_useful_minute(consumer, read)) if read else None,
-        "operator": _person(people.get("operator")),
-        "owner": _person(people.get("owner")),
-        "business_owner": _person(people.get("business_owner")),
-        "tool_admin": _person(people.get("tool_admin")),
-        "approved_by": _person(consumer.approved_by),
+        **{role: _person(first(people, role)) for role in ROLES},
+        "approved_by": _approver(consumer.approved_by),
     }
 
 
-def _person(person: Person | str | None) -> dict[str, Any] | None:
-    if not isinstance(person, Person):
-        return None
-    return {"person_id": person.pk, "name": display_name(person.principal)}
+def _person(who: Who | None) -> dict[str, Any] | None:
+    return {"person_id": who.person_id, "name": who.name} if who is not None and who.person_id is not None else None
+
+
+def _approver(person: Person | None) -> dict[str, Any] | None:
+    return None if person is None else {"person_id": person.pk, "name": display_name(person.principal)}

@@ -13,7 +13,8 @@ from typing import Any, TypeAlias
 from django.db.models import Exists, F, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Concat
 
-from catalog.models import Asset, AssetRole, Domain, GraphHead, NodeClaim, SearchDue, SearchEntry, SearchState
+from catalog.graph.versions import head_version
+from catalog.models import Asset, AssetRole, Domain, NodeClaim, SearchDue, SearchEntry, SearchState
 from catalog.models.graph import AssetQuerySet
 from catalog.search import engine as search_engine
 from catalog.search.asked import Asked
@@ -109,7 +110,7 @@ def pool(
         entries = entries.exclude(asset__in=hidden)
     left = None if hidden is None else SearchEntry.objects.filter(asset__in=hidden)
     seen = SearchState.objects.values_list("version", flat=True).first() or 0
-    head = GraphHead.objects.values_list("version", flat=True).first() or 0
+    head = head_version()
     if head <= seen and not SearchDue.objects.exists():
         return Pool(entries, Asset.objects.none(), left, narrowed=bool(narrow), behind=False)
     changed = NodeClaim.objects.filter(added_in__gt=seen).values("asset")

@@ -18,10 +18,11 @@ from django.db.models.fields.json import KeyTextTransform
 
 from catalog.models import Asset, ColumnList, NodeClaim
 from catalog.selectors import RANK
+from catalog.services.graph_lock import hold_graph
 from catalog.sources.claims import ColumnDraft, NodeDraft
 from catalog.sources.naming import DatasetName
 from foundation import bulk
-from foundation.bulk import among
+from foundation.bulk import among, chunks
 from foundation.locks import transaction
 
 CHUNK = 2000
@@ -69,12 +70,14 @@ class Description:
         bulk.put(ColumnList, ("asset_id", "items"), self.columns, key="asset_id")
 
     def write_in_chunks(self) -> Described:
-        """Write all of it, in transactions of its own; what changed."""
+        """Write all of it, in short transactions of its own that take turns with other writers; what changed."""
         for assets in chunks(self.assets, CHUNK):
             with transaction():
+                hold_graph()
                 bulk.update(Asset, ("kind", "description"), assets)
         for columns in chunks(self.columns, CHUNK):
             with transaction():
+                hold_graph()
                 bulk.put(ColumnList, ("asset_id", "items"), columns, key="asset_id")
         return Described([one[0] for one in self.assets], [one[0] for one in self.columns])
 
@@ -83,7 +86,8 @@ def ensure(drafts: Iterable[NodeDraft]) -> dict[DatasetName, Known]:
     """The assets that `drafts` mean, by identity; those that are not there yet are made."""
     wanted = best((draft.identity, draft) for draft in drafts)
     found = _existing(wanted)
-    new = [draft for identity, draft in wanted.items() if identity not in found]
+    # In one order, so that two imports of the same new tables do not wait for each other in a circle.
+    new = [draft for identity, draft in sorted(wanted.items()) if identity not in found]
     for chunk in chunks(new, CHUNK):
         with transaction():
             rows = [(*draft.identity, draft.kind, draft.description) for draft in chunk]
@@ -92,17 +96,22 @@ def ensure(drafts: Iterable[NodeDraft]) -> dict[DatasetName, Known]:
 
 
 def describe(drafts: Iterable[NodeDraft], assets: Mapping[DatasetName, Known], source_key: str) -> Described:
-    """Bring kind, description and columns of the drafts' assets up to what is claimed; returns what changed.
+    """Bring kind, description and columns of the drafts' `assets` up to what is claimed; returns what changed."""
+    return wanted(drafts, assets, source_key).write_in_chunks()
+
+
+def wanted(drafts: Iterable[NodeDraft], assets: Mapping[DatasetName, Known], source_key: str) -> Description:
+    """What `describe` would write. Reads only.
 
     A claim that ranks below another source's (who reads a table below who builds it) only fills what is empty.
     """
     found = best((assets[draft.identity].pk, draft) for draft in drafts)
     by_pk = {asset.pk: asset for asset in assets.values()}
-    return description([(by_pk[pk], draft) for pk, draft in found.items()], source_key).write_in_chunks()
+    return description([(by_pk[pk], draft) for pk, draft in found.items()], source_key)
 
 
 def description(pairs: Sequence[tuple[Known, NodeDraft]], source_key: str) -> Description:
-    """What `describe` would write, for one draft an asset. Reads only."""
+    """As `wanted`, for one draft an asset."""
     above = _ranks_elsewhere([asset.pk for asset, _ in pairs], source_key)
     return Description(list(_assets(pairs, above)), list(_columns(pairs, above)), frozenset(above))
 
@@ -121,11 +130,6 @@ def best(drafts: Iterable[tuple[T, NodeDraft]]) -> dict[T, NodeDraft]:
         if other is None or RANK.get(draft.kind, 0) > RANK.get(other.kind, 0):
             found[key] = draft
     return found
-
-
-def chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    """`items` in order, `size` at a time."""
-    return (items[start : start + size] for start in range(0, len(items), size))
 
 
 def by_local_id(names: Sequence[str], *, besides: str) -> dict[str, int]:

@@ -3,7 +3,7 @@ when it is kept."""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
@@ -35,6 +35,7 @@ class Batch:
     domains: dict[str, str] = field(default_factory=dict)
     unmatched: list[dict[str, str]] = field(default_factory=list)
     seen: set[tuple[str, str]] = field(default_factory=set)
+    looked_up: set[str] = field(default_factory=set)
 
     def make(self) -> None:
         """Make the assets of new readers: one that nothing claims yet is in no graph."""
@@ -52,13 +53,14 @@ def is_known(asset: Asset) -> bool:
     return vars(asset).get("id") is not None
 
 
-def resolve(document: Document, *, pool: AssetQuerySet | None = None) -> Batch:
-    """Find everything that `document` names, among `pool` (default: all assets).
+def resolve(document: Document, *, pool: AssetQuerySet | None = None, coming: Collection[str] = ()) -> Batch:
+    """Find everything that `document` names, among `pool` (default: all assets); people whose addresses are `coming`
+    are still to be made.
 
     BadInput for a person or domain that does not exist, a name that means several things, a reader told of twice;
     Conflict for a new reader whose name an asset outside of `pool` has.
     """
-    batch = Batch(people=people(document.emails()))
+    batch = Batch(people=people(document.emails() - set(coming)))
     batch.domains = _domains(document)
     batch.readers = _readers(document.consumers, pool)
     batch.names = names_of(document, batch.readers, pool)

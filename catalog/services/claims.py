@@ -14,12 +14,14 @@ import orjson
 from django.db.models import Model, QuerySet, TextField
 from django.db.models.functions import Cast
 
+from catalog.graph.versions import head_version
 from catalog.models import EdgeClaim, GraphHead, GraphVersion, NodeClaim, Source
+from catalog.services.graph_lock import hold_graph
 from catalog.services.staging import Edge, NodeClaims, Staging
 from foundation import clock
 from foundation.bulk import among
 from foundation.errors import Busy
-from foundation.locks import lock, transaction
+from foundation.locks import transaction
 
 TRIES = 4
 
@@ -65,7 +67,7 @@ def difference(key: str, nodes: NodeClaims, edges: Iterable[Edge], *, partial: b
 
     With `partial` only the nodes named here, and the edges into their assets, are compared; the rest stays.
     """
-    base = GraphHead.objects.values_list("version", flat=True).first() or 0
+    base = head_version()
     before = _standing_nodes(key, nodes if partial else None)
     edges_before = _standing_edges(key, {asset for asset, _ in nodes.values()} if partial else None)
     opened = {name: claim for name, claim in nodes.items() if before.get(name, (0,))[1:] != claim}
@@ -121,8 +123,7 @@ def write(
             staged = staged or Staging(source(key, kind).pk)
             staged.hold(found.opened, found.opened_edges)
             with transaction():
-                GraphHead.objects.get_or_create(pk=1)
-                head = lock(GraphHead.objects.all(), pk=1)
+                head = hold_graph()
                 if head.version != found.base:
                     if attempt < TRIES - 1:
                         continue

@@ -6,7 +6,7 @@ a lower one says fills what the higher ones leave unsaid, and comes back when th
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -115,13 +115,6 @@ def said_by(key: str) -> dict[int, dict[str, Any]]:
 def says_anything(key: str) -> bool:
     """Whether a source says anything now."""
     return Declaration.objects.filter(source__key=key).exists()
-
-
-def chunks(asset_ids: Iterable[int]) -> Iterator[list[int]]:
-    """The ids in parts that one short transaction takes."""
-    listed = list(asset_ids)
-    for start in range(0, len(listed), CHUNK):
-        yield listed[start : start + CHUNK]
 
 
 def _counts(key: str, name: str) -> bool:

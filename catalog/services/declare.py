@@ -8,7 +8,7 @@ the table.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -19,6 +19,7 @@ from catalog.services.access import is_agent, may_change, permit, person_of, poo
 from catalog.services.batches import Batch
 from catalog.services.declarations import DECLARED, SUGGESTED
 from catalog.services.fields import set_fields
+from catalog.services.graph_lock import hold_graph
 from catalog.services.reading import Reading
 from catalog.sources.declared import Document, DomainEntry, parse
 from foundation import audit
@@ -58,6 +59,17 @@ class DeclareReport:
         }
 
 
+@dataclass(frozen=True)
+class Prepared:
+    """A declaration with all that its names mean; people with the addresses `coming` are to be made before it is
+    kept."""
+
+    wanted: Document
+    batch: Batch
+    key: str
+    coming: frozenset[str] = frozenset()
+
+
 def declare(document: Mapping[str, Any], *, actor: Actor) -> DeclareReport:
     """Keep what `document` declares (see `catalog.sources.declared` for its form).
 
@@ -65,15 +77,30 @@ def declare(document: Mapping[str, Any], *, actor: Actor) -> DeclareReport:
     and a reader that a person approved it may not change (NotAllowed). A person may not change what another domain
     answers for. BadInput for unusable entries.
     """
-    wanted = parse(document)
+    return keep(prepare(document, actor=actor), actor=actor)
+
+
+def prepare(document: Mapping[str, Any], *, actor: Actor, coming: Collection[str] = ()) -> Prepared:
+    """Look up all that `document` names, which takes as long as there are assets, and so is done outside of the
+    transaction in which it is kept. `coming` are addresses of people who are still to be made. Raises as `declare`."""
+    wanted, key = parse(document), SUGGESTED if is_agent(actor) else DECLARED
     if is_agent(actor) and _names_people(wanted):
         raise NotAllowed("An agent may suggest readers, notes and definitions, not domains and the people of assets.")
-    batch = batches.resolve(wanted, pool=pool_of(actor))
+    batch = batches.resolve(wanted, pool=pool_of(actor), coming=coming)
     _check(batch, wanted, actor)
+    _reads(batch, key)
+    return Prepared(wanted, batch, key, frozenset(coming) & wanted.emails())
+
+
+def keep(prepared: Prepared, *, actor: Actor) -> DeclareReport:
+    """Keep what was prepared just now, in one transaction."""
+    wanted, batch = prepared.wanted, prepared.batch
     report = DeclareReport(ignored=list(wanted.ignored), unmatched=[*batch.unmatched])
     with transaction():
+        hold_graph()
+        batch.people |= batches.people(prepared.coming)
         report.domains = [entry.key for entry in wanted.domains if _domain(entry, batch.people, actor)]
-        apply(batch, report, key=SUGGESTED if is_agent(actor) else DECLARED, actor=actor)
+        apply(batch, report, key=prepared.key, actor=actor)
         report.definitions = sum(
             definitions.define(asset, text, actor=actor) is not None for asset, text in batches.definitions(batch)
         )
@@ -95,13 +122,21 @@ def apply(batch: Batch, report: DeclareReport, *, key: str, actor: Actor, whole:
 
 
 def _readings(batch: Batch, key: str, *, skipped: set[int]) -> list[Reading]:
-    """What each reader reads: as the batch says, else as the source said before."""
-    before = {one.asset_id: one.attributes["reads"] for one in reading.standing(key)}
-    listed = [(asset, entry.said.get("reads", before.get(asset.pk, ()))) for asset, entry in batch.readers]
-    again = _read_already({asset.pk: reads for asset, reads in listed}, batch)
-    batch.names |= batches.more_names({name for _, reads in listed for name in reads} - batch.names.keys() | again)
+    listed = _reads(batch, key)
     kinds = dict(Asset.objects.filter(pk__in=[asset.pk for asset, _ in listed]).values_list("pk", "kind"))
     return [Reading(asset.pk, kinds[asset.pk], reads) for asset, reads in listed if asset.pk not in skipped]
+
+
+def _reads(batch: Batch, key: str) -> list[tuple[Asset, Sequence[str]]]:
+    """What each reader reads: as the batch says, else as the source said before; what the names mean stands in the
+    batch then, each looked up once."""
+    before = {one.asset_id: one.attributes["reads"] for one in reading.standing(key)}
+    listed = [(asset, entry.said.get("reads", before.get(asset.pk, ()))) for asset, entry in batch.readers]
+    again = _read_already({asset.pk: reads for asset, reads in listed if batches.is_known(asset)}, batch)
+    new = ({name for _, reads in listed for name in reads} - batch.names.keys() | again) - batch.looked_up
+    batch.names |= batches.more_names(new)
+    batch.looked_up |= new
+    return listed
 
 
 def _read_already(readings: Mapping[int, Sequence[str]], batch: Batch) -> set[str]:

@@ -9,7 +9,7 @@ from django.db.models import QuerySet
 from catalog import actions
 from catalog.models import Asset, Definition
 from catalog.services import search_index
-from catalog.services.access import answers_for, domains_of, may_change, person_of
+from catalog.services.access import person_of, speaks_for
 from foundation import audit, clock
 from foundation.audit import Actor
 from foundation.errors import BadInput
@@ -52,9 +52,7 @@ def history(asset: Asset) -> QuerySet[Definition]:
 def _approver(asset: Asset, actor: Actor) -> Person | None:
     """The person who acts, if their word is that of the domain; where there is no domain, of who may change it."""
     person = person_of(actor)
-    if person is None or answers_for(person, asset):
-        return person
-    return person if not domains_of(asset) and may_change(person, asset) else None
+    return person if speaks_for(person, asset) else None
 
 
 def _is_known(same: Definition | None, newest: Definition | None, person: Person | None) -> bool:

@@ -11,6 +11,7 @@ from catalog.services.meta import MetaEntry
 from catalog.sources.claims import Claims
 from catalog.sources.manifest_types import Node, Owner
 from catalog.sources.naming import dialect_of
+from foundation.bulk import among
 from foundation.models import Person
 
 SPELLBOOK: Final = "spellbook"
@@ -31,8 +32,7 @@ class Owners:
         named = {pk: owner for pk, node in nodes if (groups or node.raw.get("owner")) and (owner := node.owner)}
         people = _people({owner.email for owner in named.values() if owner.email})
         self.wanted = {(pk, *_who(owner, people)) for pk, owner in named.items()}
-        rows = AssetRole.objects.filter(source=key, role="owner").values_list("asset_id", "person_id", "label", "pk")
-        self.before: dict[Role, int] = {(asset, person, label): pk for asset, person, label, pk in rows}
+        self.before = _standing(key)
 
     def __bool__(self) -> bool:
         return self.wanted != self.before.keys()
@@ -43,14 +43,21 @@ class Owners:
         return {role[0] for role in self.wanted ^ self.before.keys()}
 
     def write(self) -> None:
-        """Make the rows what the project says now; in the caller's transaction."""
-        gone = [pk for role, pk in self.before.items() if role not in self.wanted]
-        AssetRole.objects.filter(pk__in=gone).delete()
-        new = sorted(self.wanted - self.before.keys(), key=lambda role: (role[0], role[2]))
+        """Make the rows what the project says now; in the caller's transaction, which holds the graph: another import
+        of the project may have written since this was made."""
+        before = _standing(self.key)
+        gone = [pk for role, pk in before.items() if role not in self.wanted]
+        AssetRole.objects.filter(pk__in=among(gone)).delete()
+        new = sorted(self.wanted - before.keys(), key=lambda role: (role[0], role[2]))
         rows = [
             AssetRole(asset_id=pk, person_id=who, label=label, role="owner", source=self.key) for pk, who, label in new
         ]
         AssetRole.objects.bulk_create(rows, ignore_conflicts=True, batch_size=500)
+
+
+def _standing(key: str) -> dict[Role, int]:
+    rows = AssetRole.objects.filter(source=key, role="owner").values_list("asset_id", "person_id", "label", "pk")
+    return {(asset, person, label): pk for asset, person, label, pk in rows}
 
 
 def compiled(claimed: Claims, ids: Mapping[str, int], key: str) -> list[Compiled]:

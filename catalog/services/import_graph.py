@@ -13,7 +13,8 @@ from django.db.models import TextField
 from django.db.models.fields.json import KeyTextTransform
 from django.db.models.functions import Cast
 
-from catalog.models import GraphHead, NodeClaim
+from catalog.graph.versions import head_version
+from catalog.models import NodeClaim
 from catalog.services import assets, claims, readers
 from catalog.services.staging import Edge
 from catalog.sources.claims import LOCAL_ID, MARK, Claims, NodeDraft, fits
@@ -44,7 +45,7 @@ class Importing:
 
     def compare(self) -> claims.Difference:
         """What is to be written now, of assets in `description`; makes the assets that are not there yet."""
-        base = GraphHead.objects.values_list("version", flat=True).first() or 0
+        base = head_version()
         self.before = _standing(self.key)
         same = {name: self.before[name].asset for name in self.claimed.nodes if self._is_as_it_was(name)}
         self.drafts = {name: self.claimed.draft(name) for name in self.claimed.nodes if name not in same}

@@ -15,7 +15,9 @@ from catalog import actions
 from catalog.models import GraphVersion
 from catalog.services import claims, column_lineage, import_details, meta, namespaces, readers, search_index
 from catalog.services.access import permit
+from catalog.services.graph_lock import hold_graph
 from catalog.services.import_graph import Importing
+from catalog.services.import_project import default_namespace, project_of, refuse_another
 from catalog.sources import catalog_file, freshness, manifest, run_results
 from catalog.sources.claims import NAMESPACE, Claims
 from catalog.sources.manifest_types import Manifest, ManifestWarning
@@ -24,8 +26,6 @@ from foundation.audit import Actor
 from foundation.bulk import patient
 from foundation.errors import BadInput
 from foundation.locks import transaction
-
-PROJECT = 180
 
 
 @dataclass(frozen=True)
@@ -67,27 +67,13 @@ def import_manifest(
 
     `namespace` is that of the connection (default `<adapter>://<project>`), `project` overrides the file's own name;
     `catalog`, `run_results` and `sources` are dbt's files of these names. The same file again changes nothing and makes
-    no version. BadInput, with the database unchanged, when a file cannot be used; Busy and Unavailable as everywhere.
+    no version. BadInput, with the database unchanged, when a file cannot be used, Conflict when it does not name its
+    project and would replace that of another warehouse; Busy and Unavailable as everywhere.
     """
     with patient():
         return _import(
             data, namespace, project, {"catalog": catalog, "results": run_results, "sources": sources}, actor
         )
-
-
-def project_of(read: Manifest, project: str | None) -> str:
-    """The name of the project; BadInput when neither the file nor the caller says it."""
-    name = (project or read.project).strip()
-    if not name:
-        raise BadInput("The manifest does not name its project; give its name.")
-    if len(name) > PROJECT or not name.isprintable():
-        raise BadInput(f"The name of a project has at most {PROJECT} printable characters.")
-    return name
-
-
-def default_namespace(read: Manifest, project: str) -> str:
-    """The namespace of a project whose connection nobody named: a manifest holds no host."""
-    return f"{read.adapter or 'dbt'}://{project}"
 
 
 def _namespace(wanted: str) -> str:
@@ -108,6 +94,8 @@ def _import(
     name = project_of(read, project)
     space = _namespace(namespace or default_namespace(read, name))
     permit(actor, space)
+    if not project:
+        refuse_another(read, data, name, f"dbt:{name}")
     work = Importing(Claims(read, space, tables), f"dbt:{name}")
     try:
         change, late = _write(work, data, name, actor)
@@ -169,6 +157,7 @@ def _details(work: Importing, owners: import_details.Owners, project: str, actor
     if not described and not owners:
         return
     with transaction():
+        hold_graph()
         described.write()
         owners.write()
         counts = {"tables": len(described.columns), "owners": len(owners.changed)}

@@ -13,7 +13,7 @@ from catalog.services import assets, claims, column_lineage, introspections, rea
 from catalog.services.access import permit
 from catalog.services.column_lineage import Compiled
 from catalog.sources.manifest_types import ManifestWarning
-from catalog.sources.naming import dialect_of
+from catalog.sources.naming import DatasetName, dialect_of
 from catalog.sources.warehouse_claims import WarehouseClaims, local_id
 from catalog.sources.warehouse_claims import claims as claims_of
 from catalog.warehouses.base import TableFacts
@@ -114,14 +114,31 @@ def _write(connection: Connection, space: str, facts: Sequence[TableFacts], acto
         told: dict[str, str | int | None] = {"connection": connection.name, "version": change.version, **counts}
         audit.record(actor, actions.WAREHOUSE_READ, GraphVersion(number=change.version), facts=told)
 
-    described = assets.describe(claimed.nodes.values(), rows, key)
     change = claims.write(key, KIND, compare, in_step=in_step)
+    described = _describe(connection, claimed, rows, change, actor)
     _keep_sizes(key, facts, ids)
     if change.added or change.changed or change.removed:
         readers.join(actor=actor)
     _read_code(key, connection.kind, facts, ids, described.columns)
     search_index.refresh([*described.assets, *described.columns, *(ids.values() if change.added else ())])
     return _report(connection, space, claimed, change)
+
+
+def _describe(
+    connection: Connection,
+    claimed: WarehouseClaims,
+    rows: Mapping[DatasetName, assets.Known],
+    change: claims.Change,
+    actor: Actor,
+) -> assets.Described:
+    """Kinds, comments and columns, after the version that tells of them: a look that made none changed nothing. What
+    the last look left undone has an audit row of its own."""
+    wanted = assets.wanted(claimed.nodes.values(), rows, source_key(connection))
+    if wanted and not (change.added or change.changed or change.removed):
+        facts: dict[str, str | int | None] = {"project": connection.name, "tables": len(wanted.columns), "owners": 0}
+        with transaction():
+            audit.record(actor, actions.GRAPH_DETAILED, ("catalog.source", source_key(connection)), facts=facts)
+    return wanted.write_in_chunks()
 
 
 def _report(connection: Connection, space: str, claimed: WarehouseClaims, change: claims.Change) -> IntrospectReport:
@@ -147,7 +164,7 @@ def _keep_sizes(key: str, facts: Sequence[TableFacts], ids: Mapping[str, int]) -
         for one in facts
         if (name := local_id(one.relation)) in ids and (one.rows is not None or one.bytes is not None)
     }
-    for chunk in assets.chunks(list(sizes.values()), CHUNK):
+    for chunk in bulk.chunks(list(sizes.values()), CHUNK):
         with transaction():
             bulk.put(TableSize, ("asset_id", "source_id", "rows", "bytes", "seen_at"), chunk, key="asset_id")
 

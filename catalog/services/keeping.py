@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 
 from catalog import actions
 from catalog.models import Asset, Consumer, Declaration
 from catalog.services import declarations, reading, search_index
-from catalog.services.access import is_agent, person_of
-from catalog.services.declarations import DECLARED, READER, SUGGESTED, Merged, Told
+from catalog.services.access import is_agent, person_of, speaks_for
+from catalog.services.declarations import CHUNK, DECLARED, READER, SUGGESTED, Merged, Told
+from catalog.services.graph_lock import hold_graph
 from catalog.services.settling import Settling, settle
 from foundation import audit
 from foundation.audit import Actor
+from foundation.bulk import chunks
 from foundation.locks import transaction
 
 
@@ -31,15 +33,16 @@ def keep(told: Mapping[int, Told], key: str, *, actor: Actor, whole: bool) -> Ke
     In short transactions of a few hundred assets each: what a source says at once it says again after a crash.
     """
     kept = Kept(gone=set(declarations.said_by(key)) - told.keys() if whole else set())
-    for ids in declarations.chunks([*told, *sorted(kept.gone)]):
+    for ids in chunks([*told, *sorted(kept.gone)], CHUNK):
         with transaction():
+            hold_graph()  # what was said is read, added to and written back
             _chunk(ids, told, key, kept, actor=actor, whole=whole)
     if kept.gone:
         reading.close(key, kept.gone, actor=actor)
     return kept
 
 
-def _chunk(ids: list[int], told: Mapping[int, Told], key: str, kept: Kept, *, actor: Actor, whole: bool) -> None:
+def _chunk(ids: Sequence[int], told: Mapping[int, Told], key: str, kept: Kept, *, actor: Actor, whole: bool) -> None:
     before = declarations.merged(ids)
     mine = {pk: told[pk] for pk in ids if pk in told}
     if is_agent(actor):
@@ -70,8 +73,8 @@ def _holds(now: Merged, one: Told) -> bool:
 
 
 def _answered(mine: Mapping[int, Told], key: str, actor: Actor) -> set[int]:
-    """A person who says all that an agent suggested of a reader, alike or otherwise, has answered. As long as some of
-    it is the agent's word alone it goes on waiting."""
+    """A person of the domain who says all that an agent suggested of a reader, alike or otherwise, has answered. As
+    long as some of it is the agent's word alone it goes on waiting."""
     if key != DECLARED or person_of(actor) is None:
         return set()
     readers = [pk for pk, one in mine.items() if one.said.get(READER)]
@@ -79,6 +82,8 @@ def _answered(mine: Mapping[int, Told], key: str, actor: Actor) -> set[int]:
     waiting = dict(rows.filter(source__key=SUGGESTED).values_list("asset_id", "said"))
     said = dict(rows.filter(source__key=DECLARED).values_list("asset_id", "said"))
     found = {pk for pk, suggested in waiting.items() if suggested.keys() <= said.get(pk, {}).keys()}
+    assets = Asset.objects.select_related("domain").in_bulk(sorted(found))
+    found = {pk for pk in found if speaks_for(person_of(actor), assets[pk])}
     if found:
         declarations.drop(SUGGESTED, found)
         reading.close(SUGGESTED, found, actor=actor)

@@ -10,7 +10,8 @@ from typing import Any, Final
 from django.db.models import Exists, OuterRef, Q
 
 from catalog import actions
-from catalog.models import Asset, EdgeClaim, GraphHead, GraphVersion, LineageDataset, LineageUse, NodeClaim
+from catalog.graph.versions import head_version
+from catalog.models import Asset, EdgeClaim, GraphVersion, LineageDataset, LineageUse, NodeClaim
 from catalog.services import claims
 from catalog.services.claims import Change, Difference
 from catalog.services.staging import Edge
@@ -60,7 +61,7 @@ def kind_of(said: Said) -> str:
 
 
 def _difference(pks: list[int]) -> Difference:
-    base = GraphHead.objects.values_list("version", flat=True).first() or 0
+    base = head_version()
     wanted = _nodes(pks)
     opened, closed, changed, gone = _compare(wanted, _standing_nodes(pks))
     closed += _in_the_way(opened, closed)

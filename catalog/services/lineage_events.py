@@ -6,6 +6,7 @@ import logging
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import timedelta
 from typing import Any, Final
+from uuid import UUID
 
 import orjson
 from django.db.models import QuerySet
@@ -71,7 +72,8 @@ def process_due(limit: int, *, actor: Actor) -> int:
     done = 0
     while done < limit:
         rows = due.claim(_waiting(), limit=min(BATCH, limit - done), lease=LEASE)
-        done += _process(rows, actor)
+        for mine in _by_sender(rows):
+            done += _process(mine, actor)
         if len(rows) < BATCH:
             break
     return done
@@ -113,8 +115,16 @@ def _waiting() -> QuerySet[LineageEvent]:
     return LineageEvent.objects.defer("body").select_related("received_by")
 
 
+def _by_sender(rows: Sequence[LineageEvent]) -> list[list[LineageEvent]]:
+    """The events of each sender, since a version is the word of one."""
+    found: dict[UUID, list[LineageEvent]] = {}
+    for row in rows:
+        found.setdefault(row.received_by_id, []).append(row)
+    return list(found.values())
+
+
 def _process(rows: Sequence[LineageEvent], actor: Actor) -> int:
-    """Read these claimed events together, else one by one; how many are done with."""
+    """Read these claimed events of one sender together, else one by one; how many are done with."""
     if not rows:
         return 0
     try:

@@ -5,15 +5,17 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
-from datetime import datetime
 from typing import TYPE_CHECKING
 
 from django.db.models import Q
 
 from catalog.models import LineageDataset, LineageEvent, LineageJob, LineageUse
+from catalog.services import lineage_datasets
 from catalog.services.access import permit
+from catalog.services.lineage_runs import Runs
 from catalog.sources.naming import DatasetName
 from catalog.sources.openlineage import jobs
+from catalog.sources.openlineage.events import ENDED, FAILED
 from catalog.sources.openlineage.jobs import Job
 from foundation import bulk
 from foundation.errors import BadInput, NotAllowed
@@ -33,27 +35,41 @@ class Jobs:
     refusals: dict[LineageEvent, str] = field(default_factory=dict)
 
 
-def after(told: Sequence[Told], starts: Mapping[str, datetime], spaces: Mapping[DatasetName, str]) -> Jobs:
+def after(told: Sequence[Told], runs: Runs, spaces: Mapping[DatasetName, str]) -> Jobs:
     """The jobs of these events with all of them known; `spaces` is the namespace here of each dataset named."""
     before, homes = _load({one.event.job for one in told if one.event.job})
     found = Jobs(before, dict(before))
+    runs.know(by for job in before.values() for by in job.uses.values())
     for one in told:
         if one.event.job is None:
             continue
         standing = found.now.get(one.event.job, Job())
         try:
             _permit(one, standing, {**homes, **spaces})
-            started = min(starts.get(one.event.run, one.row.at), one.row.at)
-            found.now[one.event.job] = jobs.after(standing, one.event, started)
+            found.now[one.event.job] = _told(standing, one, runs)
+            runs.hear(one.event)
         except (BadInput, NotAllowed) as error:
             found.refusals[one.row] = str(error)
     return found
 
 
-def keep(found: Jobs, datasets: Mapping[DatasetName, LineageDataset]) -> set[int]:
-    """Write the jobs that changed; the ids of the assets of those that use other datasets than before."""
+def _told(job: Job, one: Told, runs: Runs) -> Job:
+    run = one.event.run
+    if run in runs.failed and one.event.state not in (ENDED, *FAILED):
+        return job  # it came late: the run has failed
+    started = min(runs.starts.get(run, one.row.at), one.row.at)
+    return jobs.after(job, one.event, started, named=runs.named(run), starts=runs.starts)
+
+
+def keep(found: Jobs, told: Mapping[DatasetName, LineageDataset]) -> set[int]:
+    """Write the jobs that changed; the ids of the assets of those that use other datasets than before.
+
+    `told` are the datasets that the batch names; a run that completed may have named others before.
+    """
     changed = {name: job for name, job in found.now.items() if job != found.before.get(name)}
     rows = _rows(changed)
+    named = {name for job in changed.values() for _, name in job.uses}
+    datasets = {**lineage_datasets.existing(named - told.keys()), **told}
     standing: dict[int, dict[tuple[str, DatasetName], LineageUse]] = defaultdict(dict)
     for use in _uses([row.pk for row in rows.values()]):
         standing[use.job_id][use.role, DatasetName(use.dataset.namespace, use.dataset.name)] = use
@@ -78,7 +94,7 @@ def keep(found: Jobs, datasets: Mapping[DatasetName, LineageDataset]) -> set[int
 
 def _permit(one: Told, standing: Job, spaces: Mapping[DatasetName, str]) -> None:
     """A sender writes in its namespaces only, and takes nothing back from a job that writes elsewhere."""
-    names = {dataset.name for dataset in one.event.outputs} | standing.datasets("output")
+    names = {dataset.name for dataset in one.event.written} | standing.datasets("output")
     for space in {spaces[name] for name in names}:
         permit(one.sender, space)
 
@@ -94,7 +110,10 @@ def _load(names: Iterable[DatasetName]) -> tuple[dict[DatasetName, Job], dict[Da
         role: jobs.Role = "output" if use.role == "output" else "input"
         uses[by_pk[use.job_id]][role, dataset] = use.by
         homes[dataset] = use.dataset.asset.namespace
-    found = {name: Job(row.run, row.started, row.completed, uses[name]) for name, row in rows.items()}
+    found = {
+        name: Job(row.run, row.started, uses[name]) if row.completed else Job(uses=uses[name])
+        for name, row in rows.items()
+    }
     return found, homes
 
 

@@ -1,13 +1,15 @@
 """What producers say of assets, spread to where it is read: descriptions and columns, owners, column lineage, search.
 
-After the batch, outside of its lock; doing it again changes nothing. What people declared, and what the project that
+What a page shows of an asset is written in the step that makes the version; what is worked out from it follows after
+the batch, outside of its lock, and doing it again changes nothing. What people declared, and what the project that
 builds a table says of it, goes before.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Mapping, Sequence
+from collections.abc import Collection, Container, Iterable, Mapping, Sequence
 from contextlib import suppress
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from catalog.column_lineage import facet
@@ -19,8 +21,8 @@ from catalog.sources.naming import DatasetName, canonical
 from catalog.sources.openlineage import facets
 from catalog.sources.openlineage.facets import Said
 from foundation.audit import Actor
+from foundation.bulk import among
 from foundation.errors import BadInput
-from foundation.locks import transaction
 from foundation.models import Person
 
 if TYPE_CHECKING:
@@ -31,31 +33,50 @@ OWNER = "owner"
 CHUNK = 500
 
 
-def spread(touched: Iterable[int], told: Sequence[Told], *, actor: Actor) -> None:
-    """Bring everything beside the graph up to what is said of the assets `touched`; `told` are the events behind it."""
+@dataclass(frozen=True)
+class Described:
+    """The assets whose description or columns changed, those whose columns did, and how many owners."""
+
+    assets: frozenset[int]
+    columns: frozenset[int]
+    owners: int
+
+    def __bool__(self) -> bool:
+        return bool(self.assets or self.owners)
+
+
+def describe(touched: Iterable[int]) -> Described:
+    """Bring description, columns and owners of the assets `touched` up to what is said of them.
+
+    Inside of the transaction that makes the version in which they are claimed.
+    """
+    said = lineage_claims.said_of(touched)
+    elsewhere = _elsewhere(list(said))
+    drafts = [_draft(asset, said[asset.pk], asset.pk not in elsewhere) for asset in _assets(list(said))]
+    found = assets.wanted(drafts, assets.ensure(drafts), KEY)
+    found.write()
+    columns = frozenset(pk for pk, _ in found.columns)
+    return Described(columns | {one[0] for one in found.assets}, columns, _own(said))
+
+
+def spread(touched: Iterable[int], columns: Collection[int], told: Sequence[Told], *, actor: Actor) -> None:
+    """Bring all that follows from the assets `touched` up to them: column lineage, readers, the search.
+
+    `columns` are those whose columns changed, `told` the events behind it.
+    """
     pks = sorted(set(touched))
     if not pks:
         return
-    said = lineage_claims.said_of(pks)
-    _describe(said)
-    _own(said)
+    column_lineage.columns_changed(sorted(columns))
     _columns(set(pks), told)
     readers.join(actor=actor)
     search_index.refresh(pks)
 
 
-def _describe(said: Mapping[int, Said]) -> None:
-    pks = list(said)
-    elsewhere = {
-        pk
-        for start in range(0, len(pks), CHUNK)
-        for pk in NodeClaim.objects.filter(asset__in=pks[start : start + CHUNK], removed_in__isnull=True)
-        .exclude(source__key=KEY)
-        .values_list("asset_id", flat=True)
-    }
-    drafts = [_draft(asset, said[asset.pk], asset.pk not in elsewhere) for asset in _assets(pks)]
-    found = assets.describe(drafts, assets.ensure(drafts), KEY)
-    column_lineage.columns_changed(found.columns)
+def _elsewhere(pks: Sequence[int]) -> set[int]:
+    """Those of these assets that another source knows too."""
+    claims = NodeClaim.objects.filter(asset__in=among(pks), removed_in__isnull=True).exclude(source__key=KEY)
+    return set(claims.values_list("asset_id", flat=True))
 
 
 def _draft(asset: Asset, said: Said, alone: bool) -> NodeDraft:
@@ -72,8 +93,9 @@ def _draft(asset: Asset, said: Said, alone: bool) -> NodeDraft:
     )
 
 
-def _own(said: Mapping[int, Said]) -> None:
-    """Make the owners that producers name be exactly those; a name that is a person's address means that person."""
+def _own(said: Mapping[int, Said]) -> int:
+    """Make the owners that producers name be exactly those, and say how many that changed; a name that is a person's
+    address means that person."""
     wanted = {(pk, name) for pk, one in said.items() for name in facets.value(one, "owners") or ()}
     people = _people({name for _, name in wanted})
     rows = {
@@ -86,10 +108,9 @@ def _own(said: Mapping[int, Said]) -> None:
         AssetRole(asset_id=pk, person_id=person, label=label, role=OWNER, source=KEY)
         for pk, person, label in sorted(keys - rows.keys(), key=str)
     ]
-    if gone or new:
-        with transaction():
-            AssetRole.objects.filter(pk__in=gone).delete()
-            AssetRole.objects.bulk_create(new, ignore_conflicts=True)
+    AssetRole.objects.filter(pk__in=gone).delete()
+    AssetRole.objects.bulk_create(new, ignore_conflicts=True)
+    return len(gone) + len(new)
 
 
 def _people(names: Iterable[str]) -> dict[str, int]:

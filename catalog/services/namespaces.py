@@ -11,7 +11,7 @@ from catalog.models import Asset, NamespaceAlias
 from catalog.services import search_index, uniting
 from catalog.services.access import is_agent
 from catalog.services.reading import NAMESPACE as READERS
-from catalog.sources.naming import DatasetName, adapter_of, canonical_namespace, fold_name, spellings
+from catalog.sources.naming import DatasetName, adapter_of, canonical_namespace, fold_name, printable, spellings
 from foundation import audit
 from foundation.audit import Actor
 from foundation.errors import BadInput, Conflict, NotAllowed, NotFound
@@ -46,6 +46,9 @@ def declare(alias: str, namespace: str, *, actor: Actor) -> AliasReport:
     """
     if is_agent(actor):
         raise NotAllowed("An agent may not say which namespaces are one; a person of the team can.")
+    for what, name in (("alias", alias), ("namespace", namespace)):
+        if printable(name) != name:
+            raise BadInput(f"The {what} holds characters that cannot be printed.")
     short = canonical_namespace(alias)
     target = _target(short, namespace)
     with transaction():
@@ -71,8 +74,6 @@ def withdraw(alias: str, *, actor: Actor) -> None:
 def _target(short: str, namespace: str) -> str:
     """The namespace that is meant in the end; an alias of an alias would have to be followed by everybody."""
     target = resolve([namespace])[namespace]
-    if not (short + target).isprintable():
-        raise BadInput("A namespace holds no characters that cannot be printed.")
     if READERS in (short, target):
         raise BadInput(f"{READERS} is where declared readers stand; it is no alias and has none.")
     if target in spellings(short):

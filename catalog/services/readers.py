@@ -8,12 +8,14 @@ from catalog import actions
 from catalog.models import Asset, Consumer
 from catalog.services import declarations, reading, search_index
 from catalog.services.access import is_agent, may_change, person_of
-from catalog.services.declarations import DECLARED, SUGGESTED
+from catalog.services.declarations import CHUNK, DECLARED, SUGGESTED
+from catalog.services.graph_lock import hold_graph
 from catalog.services.reader_identity import find, find_all, known_as, lookup
 from catalog.services.reading import NAMESPACE, join, unmatched
 from catalog.services.settling import ENDED, Settling, settle
 from foundation import audit
 from foundation.audit import Actor
+from foundation.bulk import chunks
 from foundation.errors import Conflict, NotAllowed
 from foundation.locks import lock, transaction
 
@@ -24,7 +26,7 @@ def exposed(asset_ids: Iterable[int]) -> None:
     """An exposure is a reader, whose times nobody may have told: the repository says that it reads, so nobody has to
     approve it. One that was withdrawn or refused stands again, since dbt says so."""
     pks = set(asset_ids)
-    for chunk in declarations.chunks(sorted(pks)):
+    for chunk in chunks(sorted(pks), CHUNK):
         known = set(Consumer.objects.filter(asset__in=chunk).values_list("asset_id", flat=True))
         new = [Consumer(asset_id=pk, origin="dbt") for pk in chunk if pk not in known]
         Consumer.objects.bulk_create(new, ignore_conflicts=True)
@@ -39,6 +41,7 @@ def withdraw(asset: Asset, *, actor: Actor, reason: str = "") -> None:
     """
     _check_withdrawal(asset, actor)
     with transaction():
+        hold_graph()
         consumer = lock(Consumer.objects.all(), asset=asset)
         mine = [key for key in (SUGGESTED, DECLARED) if asset.pk in declarations.said_by(key)]
         if not mine or consumer.status in ENDED:

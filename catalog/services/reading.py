@@ -9,7 +9,7 @@ from typing import Any, Final
 from django.db.models import QuerySet
 
 from catalog import actions
-from catalog.graph.adjacency import head_version
+from catalog.graph.versions import head_version
 from catalog.models import Asset, EdgeClaim, GraphVersion, NodeClaim
 from catalog.names import find_each
 from catalog.services import claims

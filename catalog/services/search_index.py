@@ -8,11 +8,11 @@ what is due, and when nothing is, checks the entries round by round.
 from __future__ import annotations
 
 from collections.abc import Container, Iterator, Sequence
-from typing import TypeVar
 
 from django.db.models import QuerySet
 
-from catalog.models import Asset, GraphHead, NodeClaim, SearchDue, SearchEntry, SearchState
+from catalog.graph.versions import head_version
+from catalog.models import Asset, NodeClaim, SearchDue, SearchEntry, SearchState
 from catalog.search import engine as search_engine
 from catalog.search.source import Row, rows_of
 from catalog.services import search_words
@@ -26,8 +26,6 @@ ROUND = 500  # entries that one call checks when nothing is due
 
 FIELDS = Row._fields
 
-T = TypeVar("T")
-
 
 def refresh(asset_ids: Sequence[int]) -> int:
     """Bring the entries of these assets up to what is known of them now; how many were read at once.
@@ -39,8 +37,8 @@ def refresh(asset_ids: Sequence[int]) -> int:
     if len(ids) > AT_ONCE:
         mark_due(ids)
         return 0
-    head = _head()  # before the assets are read: what comes meanwhile is left to the sweep
-    for chunk in _chunks(ids, CHUNK):
+    head = head_version()  # before the assets are read: what comes meanwhile is left to the sweep
+    for chunk in bulk.chunks(ids, CHUNK):
         _read(chunk)
     _note_seen(ids, head)
     return len(ids)
@@ -48,7 +46,7 @@ def refresh(asset_ids: Sequence[int]) -> int:
 
 def mark_due(asset_ids: Sequence[int]) -> None:
     """Leave these assets to the sweep; until then they are found by their plain name and description."""
-    for chunk in _chunks(asset_ids, MARKED):
+    for chunk in bulk.chunks(asset_ids, MARKED):
         with transaction():
             bulk.insert(SearchDue, ["asset_id"], [(pk,) for pk in chunk], ignore=True)
 
@@ -96,7 +94,7 @@ def _write(changed: Sequence[Row], gone: Sequence[int], before: Container[int]) 
 def _mark_changed() -> None:
     """Mark due every asset that a graph version since the last call added, changed or removed."""
     state, _ = SearchState.objects.get_or_create(pk=1)
-    head = _head()
+    head = head_version()
     if head <= state.version:
         return
     for claims in _changed(state.version, head):
@@ -121,10 +119,6 @@ def _changed(seen: int, head: int) -> tuple[QuerySet[NodeClaim], QuerySet[NodeCl
     return opened, NodeClaim.objects.filter(removed_in__gt=seen, removed_in__lte=head)
 
 
-def _head() -> int:
-    return GraphHead.objects.values_list("version", flat=True).first() or 0
-
-
 def _paged(claims: QuerySet[NodeClaim]) -> Iterator[list[int]]:
     last = 0
     while ids := list(
@@ -140,8 +134,3 @@ def _check_round() -> int:
     ids = list(Asset.objects.filter(pk__gt=state.checked).order_by("pk").values_list("pk", flat=True)[:ROUND])
     SearchState.objects.filter(pk=1).update(checked=ids[-1] if len(ids) == ROUND else 0)
     return _read(ids) if ids else 0
-
-
-def _chunks(items: Sequence[T], size: int) -> Iterator[Sequence[T]]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]

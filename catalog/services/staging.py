@@ -1,15 +1,15 @@
 """Rows of a coming graph version, kept ready beside the graph, so that making the version is one short step.
 
 On SQLite a writer holds everybody up: many rows are written ahead in short transactions, and the step copies them by
-one statement. PostgreSQL writes them in the step itself. Batches carry their time, so that what a crash left behind is
-found and removed by whoever stages next.
+one statement. PostgreSQL writes them in the step itself. Batches carry their time, so that `sweep` finds what a crash
+left behind.
 """
 
 from __future__ import annotations
 
 import secrets
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any, Final, TypeAlias
 from uuid import UUID
 
@@ -75,27 +75,31 @@ class Staging:
             self.batch = None
 
     def _write_ahead(self) -> None:
-        _remove({"batch__lt": _batch(time.time() - LEFT_BEHIND)})
+        sweep()
         self.batch = _batch(time.time(), secrets.randbits(80))
-        for rows in _chunks(self._nodes):
+        for rows in bulk.chunks(self._nodes, CHUNK):
             with transaction():
                 bulk.insert(StagedNode, ("batch", *_NODE), [(self.batch, *row) for row in rows])
-        for rows in _chunks(self._edges):
+        for rows in bulk.chunks(self._edges, CHUNK):
             with transaction():
                 bulk.insert(StagedEdge, ("batch", *_EDGE), [(self.batch, *row) for row in rows])
 
 
-def _remove(which: Mapping[str, UUID]) -> None:
+def sweep() -> int:
+    """Remove what imports left that ended an hour ago or more without clearing it; how many rows there were."""
+    return _remove({"batch__lt": _batch(time.time() - LEFT_BEHIND)})
+
+
+def _remove(which: Mapping[str, UUID]) -> int:
+    count = 0
     for model in (StagedNode, StagedEdge):
-        if model._default_manager.filter(**which).exists():  # a look takes no lock
+        rows = model._default_manager.filter(**which).order_by("pk")
+        while pks := list(rows.values_list("pk", flat=True)[:CHUNK]):  # a look takes no lock
             with transaction():
-                model._default_manager.filter(**which).delete()
+                count += rows.filter(pk__lte=pks[-1]).delete()[0]
+    return count
 
 
 def _batch(seconds: float, rest: int = 0) -> UUID:
     """An id that begins with its moment in milliseconds, as UUIDv7 of RFC 9562 does."""
     return UUID(int=(int(seconds * 1000) << 80) | rest)
-
-
-def _chunks(rows: Rows) -> Iterator[Rows]:
-    return (rows[start : start + CHUNK] for start in range(0, len(rows), CHUNK))

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, NamedTuple, TypeAlias
 
 from django.db.models import QuerySet
 
 from catalog import actions
-from catalog.models import Asset, Consumer, Declaration, Definition, Note
-from catalog.names import find_each
-from catalog.services import declarations, reading, search_index
+from catalog.models import Asset, Consumer, Declaration, Definition, EdgeClaim, Note
+from catalog.services import declarations, reading, search_index, suggested_readers
 from catalog.services.access import answers_for, person_of
-from catalog.services.declarations import DECLARED, SUGGESTED, Told
-from catalog.services.settling import Settling, settle
+from catalog.services.declarations import SUGGESTED
+from catalog.services.graph_lock import hold_graph
 from foundation import audit, canonical, clock
 from foundation.audit import Actor
+from foundation.bulk import among
 from foundation.errors import Conflict, NotAllowed, NotFound
 from foundation.locks import lock, transaction
 from foundation.models import Person, Principal
+from foundation.refusals import kept
 
 Row: TypeAlias = Consumer | Note | Definition
 KINDS: Final[dict[str, type[Row]]] = {"reader": Consumer, "note": Note, "definition": Definition}
@@ -28,7 +29,8 @@ KINDS: Final[dict[str, type[Row]]] = {"reader": Consumer, "note": Note, "definit
 
 @dataclass(frozen=True)
 class Suggestion:
-    """One thing that waits for an answer. `said` is what would count; `seen` its digest, which the answer names."""
+    """One thing that waits for an answer. `said` is what would count; `reads` are the assets that its names mean and
+    `unmatched` the names that nobody knows; `seen` is the digest of all three, which the answer names."""
 
     kind: str
     pk: int
@@ -37,6 +39,15 @@ class Suggestion:
     by: Principal | None
     at: datetime | None
     seen: str
+    reads: tuple[Asset, ...] = ()
+    unmatched: tuple[str, ...] = ()
+
+
+class _Meant(NamedTuple):
+    """What the names that a reader is said to read mean now."""
+
+    reads: tuple[Asset, ...] = ()
+    unmatched: tuple[str, ...] = ()
 
 
 def waiting() -> list[Suggestion]:
@@ -59,75 +70,56 @@ def approve(row: Row, *, actor: Actor, seen: str | None = None) -> None:
     NotAllowed for whoever is no person of the domain, agents first of all; Conflict when it does not wait any more, is
     not what was `seen` (its digest), or is a definition that a newer one has passed.
     """
-    person = _answerer(row, actor, actions.SUGGESTION_APPROVED)
-    with transaction():
-        kept = _waiting(row, seen)
-        if isinstance(kept, Consumer):
-            _take_over(kept, actor)
+    with kept(actor, actions.SUGGESTION_APPROVED, row, _facts(row)), transaction():
+        now = _waiting(row, seen, actor)
+        if isinstance(now, Consumer):
+            suggested_readers.take_over(now, actor)
         else:
-            _refuse_passed(kept)
-            approval = {"status": "standing", "approved_by": person, "approved_at": clock.now()}
-            type(kept)._default_manager.filter(pk=kept.pk, status="suggested").update(**approval)
-        search_index.mark_due([kept.asset_id])
-        audit.record(actor, actions.SUGGESTION_APPROVED, kept, facts=_facts(kept))
+            _refuse_passed(now)
+            approval = {"status": "standing", "approved_by": person_of(actor), "approved_at": clock.now()}
+            type(now)._default_manager.filter(pk=now.pk, status="suggested").update(**approval)
+        search_index.mark_due([now.asset_id])
+        audit.record(actor, actions.SUGGESTION_APPROVED, now, facts=_facts(now))
 
 
 def refuse(row: Row, *, actor: Actor, reason: str = "", seen: str | None = None) -> None:
     """It counts no more; a reader that nobody else tells of leaves the graph. Raises as `approve`."""
-    _answerer(row, actor, actions.SUGGESTION_REFUSED)
-    with transaction():
-        kept = _waiting(row, seen)
-        if isinstance(kept, Consumer):
-            Consumer.objects.filter(pk=kept.pk).update(status="refused")
-            _drop(kept, actor)
+    facts = {**_facts(row), "reason": reason.strip()[:500] or "no reason given"}
+    with kept(actor, actions.SUGGESTION_REFUSED, row, facts), transaction():
+        now = _waiting(row, seen, actor)
+        if isinstance(now, Consumer):
+            Consumer.objects.filter(pk=now.pk).update(status="refused")
+            suggested_readers.drop(now, actor)
         else:
-            type(kept)._default_manager.filter(pk=kept.pk, status="suggested").update(status="refused")
-        search_index.mark_due([kept.asset_id])
-        facts = {**_facts(kept), "reason": reason.strip()[:500] or "no reason given"}
-        audit.record(actor, actions.SUGGESTION_REFUSED, kept, facts=facts)
+            type(now)._default_manager.filter(pk=now.pk, status="suggested").update(status="refused")
+        search_index.mark_due([now.asset_id])
+        audit.record(actor, actions.SUGGESTION_REFUSED, now, facts=facts)
 
 
-def _answerer(row: Row, actor: Actor, action: str) -> Person:
-    person = person_of(actor)
-    if person is not None and answers_for(person, row.asset):
-        return person
-    with transaction():
-        facts = {**_facts(row), "reason": "not a person of the domain"}
-        audit.record(actor, action, row, facts=facts, refused=True)
-    raise NotAllowed(
-        "Only a person of the domain answers a suggestion: its owner, who is on call, who has a role there."
-    )
+def _waiting(row: Row, seen: str | None, actor: Actor) -> Row:
+    """The row as it is now, locked, for a person who may answer it.
 
-
-def _waiting(row: Row, seen: str | None) -> Row:
-    """The row as it is now, locked."""
-    locked = lock(type(row)._default_manager.all(), pk=row.pk)
-    kept = find(_kind(row), locked.pk)
-    if kept.status != "suggested":
-        raise Conflict(f"This suggestion does not wait any more; it is {kept.status}.")
-    if seen is not None and seen != _digest(_said(kept)):
+    Before it what every other writer of it takes first: the head of the graph for a reader, the asset for a text.
+    """
+    if isinstance(row, Consumer):
+        hold_graph()
+    else:
+        lock(Asset.objects.all(), pk=row.asset_id)
+    lock(type(row)._default_manager.all(), pk=row.pk)
+    now = find(_kind(row), row.pk)
+    _check(person_of(actor), now.asset)
+    if now.status != "suggested":
+        raise Conflict(f"This suggestion does not wait any more; it is {now.status}.")
+    if seen is not None and seen != _seen_now(now):
         raise Conflict("The suggestion was changed since you read it; read it again.")
-    return kept
+    return now
 
 
-def _take_over(consumer: Consumer, actor: Actor) -> None:
-    """What the agent said becomes what people say; first claimed anew, then closed, so that no version lacks it."""
-    pk, before = consumer.asset_id, declarations.merged([consumer.asset_id])
-    said = declarations.said_by(SUGGESTED)[pk]
-    declarations.keep(DECLARED, {pk: Told(said)}, actor=actor, whole=False)
-    names = said.get("reads", [])
-    one = reading.Reading(pk, consumer.asset.kind, names)
-    reading.claim(DECLARED, [one], find_each(names), actor=actor, whole=False)
-    declarations.drop(SUGGESTED, [pk])
-    reading.close(SUGGESTED, [pk], actor=actor)
-    settle([pk], Settling(DECLARED, actor, before, (pk,), (pk,)))
-
-
-def _drop(consumer: Consumer, actor: Actor) -> None:
-    pk, before = consumer.asset_id, declarations.merged([consumer.asset_id])
-    declarations.drop(SUGGESTED, [pk])
-    reading.close(SUGGESTED, [pk], actor=actor)
-    settle([pk], Settling("", actor, before))
+def _check(person: Person | None, asset: Asset) -> None:
+    if person is None or not answers_for(person, asset):
+        raise NotAllowed(
+            "Only a person of the domain answers a suggestion: its owner, who is on call, who has a role there."
+        )
 
 
 def _refuse_passed(row: Row) -> None:
@@ -145,23 +137,45 @@ def _kind(row: Row) -> str:
     return next(name for name, model in KINDS.items() if isinstance(row, model))
 
 
-def _said(row: Row) -> dict[str, Any]:
+def _seen_now(row: Row) -> str:
     if not isinstance(row, Consumer):
-        return {"text": row.text}
-    said = Declaration.objects.filter(source__key=SUGGESTED, asset=row.asset_id).values_list("said", flat=True).first()
-    return {name: value for name, value in (said or {}).items() if name != declarations.READER}
+        return _digest({"text": row.text})
+    rows = Declaration.objects.filter(source__key=SUGGESTED, asset=row.asset_id)
+    said = rows.values_list("said", flat=True).first() or {}
+    return _digest(_shown(said), _meant([row.asset_id]).get(row.asset_id, _Meant()))
 
 
-def _digest(said: dict[str, Any]) -> str:
-    return canonical.digest(said)
+def _shown(said: Mapping[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in said.items() if name != declarations.READER}
+
+
+def _digest(said: dict[str, Any], meant: _Meant | None = None) -> str:
+    known = [] if meant is None else [sorted(asset.pk for asset in meant.reads), sorted(meant.unmatched)]
+    return canonical.digest([said, *known])
 
 
 def _readers() -> Iterator[Suggestion]:
     said = declarations.said_by(SUGGESTED)
-    rows = Consumer.objects.filter(status="suggested", asset__in=list(said))
-    for row in rows.select_related("asset__domain", "suggested_by__name_row"):
-        mine = {name: value for name, value in said[row.asset_id].items() if name != declarations.READER}
-        yield Suggestion("reader", row.pk, row.asset, mine, row.suggested_by, row.suggested_at, _digest(mine))
+    rows = Consumer.objects.filter(status="suggested", asset__in=among(list(said)))
+    listed = list(rows.select_related("asset__domain", "suggested_by__name_row"))
+    meant = _meant([row.asset_id for row in listed])
+    for row in listed:
+        mine, found = _shown(said[row.asset_id]), meant.get(row.asset_id, _Meant())
+        digest = _digest(mine, found)
+        yield Suggestion("reader", row.pk, row.asset, mine, row.suggested_by, row.suggested_at, digest, *found)
+
+
+def _meant(readers: Collection[int]) -> dict[int, _Meant]:
+    """What agents suggest that these readers read, as it stands in the graph."""
+    ids = among(list(readers))
+    claims = reading.standing(SUGGESTED).filter(asset__in=ids)
+    edges = EdgeClaim.objects.filter(source__key=SUGGESTED, removed_in__isnull=True, to_asset__in=ids)
+    above: dict[int, list[Asset]] = {}
+    for edge in edges.select_related("from_asset__domain").order_by("from_asset__name", "pk"):
+        above.setdefault(edge.to_asset_id, []).append(edge.from_asset)
+    return {
+        one.asset_id: _Meant(tuple(above.get(one.asset_id, ())), tuple(one.attributes["unmatched"])) for one in claims
+    }
 
 
 def _texts(kind: str) -> Iterator[Suggestion]:

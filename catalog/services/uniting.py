@@ -7,19 +7,22 @@ row that goes, and is told.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 from django.db.models import Q, QuerySet
 
 from catalog import actions
+from catalog.graph.versions import head_version
 from catalog.models import Asset, EdgeClaim, GraphHead, GraphVersion, NodeClaim
 from catalog.services import claims, moving
+from catalog.services.graph_lock import hold_graph
 from catalog.sources.naming import DatasetName
 from foundation import audit, clock
 from foundation.audit import Actor
-from foundation.locks import lock, transaction
+from foundation.bulk import chunks
+from foundation.locks import transaction
 
 CHUNK = 500
 PAIRS = 25  # assets of one version; their claims are written in one SQLite transaction
@@ -40,18 +43,18 @@ class United:
 def unite(moves: Mapping[int, DatasetName], *, why: str, actor: Actor) -> United:
     """Give each asset (by pk) its new identity: by another name where that is free, else by becoming one with its
     holder. An asset that is not in the graph and whose new name is taken stays as it is: its history is there."""
-    done = United(version=GraphHead.objects.values_list("version", flat=True).first() or 0)
-    for chunk in _chunks(list(moves.items()), CHUNK):
+    done = United(version=head_version())
+    for chunk in chunks(list(moves.items()), CHUNK):
         _rename(dict(chunk), done, why, actor)
-    for pairs in _chunks(_pairs(moves), PAIRS):
-        _unite(pairs, done, why, actor)
+    for pairs in chunks(_pairs(moves), PAIRS):
+        _unite({pk: moves[pk] for pk, _ in pairs}, done, why, actor)
     return done
 
 
 def names_in(namespace: str, names: Iterable[str]) -> set[str]:
     """Which of `names` assets of `namespace` have."""
     found: set[str] = set()
-    for chunk in _chunks(list(names), CHUNK):
+    for chunk in chunks(list(names), CHUNK):
         found.update(Asset.objects.filter(namespace=namespace, name__in=chunk).values_list("name", flat=True))
     return found
 
@@ -59,6 +62,7 @@ def names_in(namespace: str, names: Iterable[str]) -> set[str]:
 def _rename(moves: Mapping[int, DatasetName], done: United, why: str, actor: Actor) -> None:
     """Rename those whose new name nobody has; of two that want one name, the first by id gets it."""
     with transaction():
+        hold_graph()
         taken = _holders(moves.values())
         free: dict[DatasetName, int] = {}
         for pk, name in sorted(moves.items()):
@@ -77,7 +81,7 @@ def _rename(moves: Mapping[int, DatasetName], done: United, why: str, actor: Act
 def _pairs(moves: Mapping[int, DatasetName]) -> list[tuple[int, int]]:
     """(the asset that is not to be found under its old name any more, the one that has the new name)."""
     pairs: list[tuple[int, int]] = []
-    for chunk in _chunks(list(moves.items()), CHUNK):
+    for chunk in chunks(list(moves.items()), CHUNK):
         holders = _holders(name for _, name in chunk)
         standing = NodeClaim.objects.filter(_open(), asset__in=[pk for pk, _ in chunk])
         edges = EdgeClaim.objects.filter(_open())
@@ -90,11 +94,15 @@ def _pairs(moves: Mapping[int, DatasetName]) -> list[tuple[int, int]]:
     return pairs
 
 
-def _unite(pairs: Sequence[tuple[int, int]], done: United, why: str, actor: Actor) -> None:
+def _unite(moves: Mapping[int, DatasetName], done: United, why: str, actor: Actor) -> None:
+    """One version. Who has which name is asked under the lock: pairs before these, or somebody else, may have changed
+    it, and two rows that exchanged their names already must not do it again."""
     origin = claims.source(SOURCE, SOURCE)
     with transaction():
-        GraphHead.objects.get_or_create(pk=1)
-        head = lock(GraphHead.objects.all(), pk=1)
+        head = hold_graph()
+        pairs = _pairs(moves)
+        if not pairs:
+            return
         rows = Asset.objects.select_related("domain").in_bulk({pk for pair in pairs for pk in pair})
         above = moving.known_above(rows.keys())
         into: dict[int, int] = {}
@@ -165,8 +173,3 @@ def _holders(names: Iterable[DatasetName]) -> dict[DatasetName, int]:
 
 def _open() -> Q:
     return Q(removed_in__isnull=True)
-
-
-def _chunks(items: Sequence[Any], size: int) -> Iterator[Any]:
-    for start in range(0, len(items), size):
-        yield items[start : start + size]

@@ -20,6 +20,7 @@ from typing import Any
 
 from catalog.models.consumers import ROLES
 from catalog.sources.declared_entry import Entry, Roles
+from catalog.sources.naming import printable
 from foundation.errors import BadInput
 
 MOST = 300
@@ -171,4 +172,5 @@ def _entries(document: Mapping[str, Any], section: str, ignored: dict[str, None]
             raise BadInput(f"Entry {number} of {section} is not a mapping.")
         ignored.update({f"{section}.{key}": None for key in raw if key not in SECTIONS[section]})
         called = raw.get("asset") or raw.get("name")
-        yield Entry(f"Entry {number} of {section}" + (f" ({called})" if isinstance(called, str) else ""), raw)
+        named = f" ({printable(called)})" if isinstance(called, str) else ""
+        yield Entry(f"Entry {number} of {section}{named}", raw)

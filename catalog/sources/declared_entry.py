@@ -10,6 +10,7 @@ from typing import Any, Final, TypeAlias
 from django.utils.text import slugify
 
 from catalog.models.consumers import MODES, ROLES
+from catalog.sources.naming import printable
 from foundation.clock import next_run
 from foundation.errors import BadInput
 
@@ -18,6 +19,9 @@ LONGEST: Final = {
     "contact": 200, "definition": 10_000, "namespace": 300, "owner": 254, "on_call": 254, "domain": 200, "source": 800,
     "mode": 40, "schedule": 200, "team": 200,
 }  # fmt: skip
+LINES: Final = frozenset({"consequence", "definition", "text"})
+"""What may have several lines; all else is a name or a line, in which nothing may be hidden."""
+EVERY_MINUTE: Final = "* * * * *"
 TABLES: Final = frozenset({"source", "seed", "model", "snapshot", "table", "view"})
 """Kinds that dbt and the warehouse tell of; a reader of one of these would pass for the table of that name."""
 MONTH: Final = 31 * 86400
@@ -53,7 +57,14 @@ class Entry:
             return None
         if not isinstance(value, str) or not value.strip() or len(value) > limit or not _storable(value):
             raise self.refuse(f"{key} is not a text of 1 to {limit} characters")
+        if key not in LINES:
+            self.refuse_hidden(key, value)
         return value.strip()
+
+    def refuse_hidden(self, key: str, text: str) -> None:
+        """BadInput when there is a character in `text` that nobody sees: a name must not look like another."""
+        if printable(text.strip()) != text.strip():
+            raise self.refuse(f"{key} holds characters that cannot be printed")
 
     def needed(self, key: str, most: int | None = None) -> str:
         """As `text`, for a key that has to be there."""
@@ -86,6 +97,8 @@ class Entry:
         items = [] if value is None else [value] if isinstance(value, str) else value
         if isinstance(items, Mapping) or not isinstance(items, Sequence) or not all(map(_is_name, items)):
             raise self.refuse(f"{key} is neither a text nor a list of texts")
+        for item in items:
+            self.refuse_hidden(key, item)
         return tuple(dict.fromkeys(item.strip() for item in items))
 
     def flag(self, key: str) -> bool | None:
@@ -128,8 +141,8 @@ class Entry:
         cron, zone, by_api = part.text("cron") or "", part.text("zone") or "UTC", bool(part.flag("triggered_by_api"))
         if cron and by_api:
             raise self.refuse("schedule gives a cron line and says that it is triggered by API; it is one of the two")
-        if cron:
-            part.tried(cron, zone)
+        if part.raw:
+            part.tried(cron or EVERY_MINUTE, zone)
         return {"schedule": {"cron": cron, "zone": zone, "triggered_by_api": by_api}}
 
     def tried(self, cron: str, zone: str) -> None:
@@ -170,6 +183,7 @@ class Entry:
             return Who(label=part.needed(next(iter(item))))
         if not isinstance(item, str) or "@" not in item or len(item) > LONGEST["owner"] or not _storable(item):
             raise self.refuse(f"{role} is neither an e-mail nor {{schedule: name}} or {{team: name}}")
+        self.refuse_hidden(role, item)
         return Who(email=item.strip().lower())
 
     def _count(self, key: str, most: int) -> int | None:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final
 
 from catalog.sources import artifact
 from catalog.sources.artifact import mapping, text
@@ -12,6 +12,8 @@ from catalog.sources.manifest_types import ManifestWarning
 from foundation.errors import BadInput
 
 KNOWN_VERSIONS = (1, 2, 3, 20)
+_SECONDS: Final = {"minute": 60, "hour": 3600, "day": 86400}
+_LONGEST: Final = 2**31  # counts; an age of thousands of years is a mistake
 
 
 @dataclass(frozen=True, slots=True)
@@ -19,6 +21,7 @@ class SourceFreshness:
     """One source. `status` is dbt's word in lower case (pass, warn, error, runtime error), times are RFC 3339 text.
 
     `seconds` is the age of the newest row when dbt looked, as decimal text; None where dbt could not tell.
+    `warn_after` and `error_after` are the ages, in seconds, from which dbt warns and fails; None for none.
     """
 
     unique_id: str
@@ -26,6 +29,8 @@ class SourceFreshness:
     max_loaded_at: str | None = None
     snapshotted_at: str | None = None
     seconds: str | None = None
+    warn_after: int | None = None
+    error_after: int | None = None
     message: str = ""
 
 
@@ -69,5 +74,13 @@ def _result(unique_id: str, raw: Mapping[str, Any]) -> SourceFreshness:
         max_loaded_at=text(raw.get("max_loaded_at")) or None,
         snapshotted_at=text(raw.get("snapshotted_at")) or None,
         seconds=text(raw.get("max_loaded_at_time_ago_in_s")) or None,
+        warn_after=_age(mapping(raw.get("criteria")).get("warn_after")),
+        error_after=_age(mapping(raw.get("criteria")).get("error_after")),
         message=text(raw.get("error")) or text(raw.get("message")),
     )
+
+
+def _age(raw: object) -> int | None:
+    """Seconds of dbt's {count, period}; None where one of them is missing or odd."""
+    count, unit = artifact.integer(mapping(raw).get("count")), _SECONDS.get(text(mapping(raw).get("period")))
+    return count * unit if count is not None and unit is not None and 0 <= count <= _LONGEST else None

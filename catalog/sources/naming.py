@@ -58,6 +58,12 @@ class DatasetName(NamedTuple):
     name: str
 
 
+def printable(text: str) -> str:
+    """`text` with a mark for each character that cannot be printed: control characters, marks without width, marks that
+    turn the direction of writing. For messages; a name that differs from it is refused."""
+    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)
+
+
 def canonical(namespace: str, name: str) -> DatasetName:
     """One spelling of a dataset that a producer names: unquoted parts as the adapter compares them, quoted ones kept.
 

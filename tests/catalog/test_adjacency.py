@@ -13,7 +13,8 @@ from django.db import transaction
 
 from catalog.graph import adjacency as store
 from catalog.graph import adjacency_file, adjacency_rows
-from catalog.graph.adjacency import adjacency, head_version, version_at
+from catalog.graph.adjacency import adjacency
+from catalog.graph.versions import head_version, version_at
 from catalog.graph.walks import Adjacency
 from catalog.models import Asset, GraphVersion, Source
 from tests.catalog.graph_rows import Rows

@@ -16,7 +16,7 @@ from catalog.models import Asset, ColumnList, Consumer, EdgeClaim, GraphHead, Gr
 from catalog.selectors import ancestors, asset_of_node, columns, dbt_node, find_asset, relation
 from catalog.services.imports import ImportReport, import_manifest
 from foundation.audit import Actor
-from foundation.errors import BadInput, NotAllowed
+from foundation.errors import BadInput, Conflict, NotAllowed
 from foundation.models import AuditRow, Person
 from foundation.people import create_agent, system
 from tests.catalog.dbt_files import CORPUS, needs_corpus
@@ -31,6 +31,10 @@ def load(data: bytes, actor: Actor, **more: Any) -> ImportReport:
 
 def counts() -> list[int]:
     return [table._default_manager.count() for table in TABLES]
+
+
+def present(name: str) -> bool:
+    return Asset.objects.present().filter(name=name).exists()
 
 
 def names(pairs: list[tuple[Asset, int]]) -> dict[str, int]:
@@ -90,6 +94,31 @@ def test_two_projects_do_not_close_each_others_claims(machine: Actor) -> None:
     assert names(ancestors(find_asset("main.b"))) == {
         "dev.main.orders": 1, "dev.main.stg_orders": 2, "dev.raw.orders": 3,
     }  # fmt: skip
+
+
+@pytest.mark.parametrize(("adapter", "database", "known"), [("postgres", "dev", "duckdb"), ("duckdb", "prod", "dev")])
+def test_a_guessed_project_never_replaces_one_of_another_warehouse(
+    adapter: str, database: str, known: str, machine: Actor
+) -> None:
+    load(manifest([model("orders")], project=None), machine)
+    other = manifest([model("bills", database=database)], project=None, adapter=adapter)
+    with pytest.raises(Conflict, match=rf"suggest shop, .* \({known}\)\. Nothing was changed; .* --project NAME\.$"):
+        load(other, machine)
+    assert present("dev.main.orders")
+    import_manifest(other, actor=machine, project="shop two")
+    assert present("dev.main.orders")
+    import_manifest(other, actor=machine, project="shop")
+    assert not present("dev.main.orders")
+
+
+def test_a_project_that_names_itself_may_move_to_another_warehouse(machine: Actor) -> None:
+    load(shop(), machine)
+    assert load(manifest([model("orders", database="prod")], adapter="postgres"), machine).removed
+
+
+def test_a_guessed_project_without_a_word_of_its_warehouse_is_the_known_one(machine: Actor) -> None:
+    load(manifest([model("orders")], project=None), machine)
+    assert load(manifest([model("bills", database=None)], project=None, adapter=""), machine).removed == 1
 
 
 def test_a_source_of_one_project_is_the_model_of_another(machine: Actor) -> None:

@@ -25,9 +25,11 @@ from catalog.models import (
     StagedNode,
 )
 from catalog.selectors import asset_of_node, columns, find_asset, people
-from catalog.services import claims, import_graph, imports, readers, staging
+from catalog.services import claims, import_details, import_graph, imports, readers, staging
 from catalog.services.declare import declare
 from catalog.services.imports import import_manifest
+from catalog.sources.claims import Claims
+from catalog.sources.manifest import read
 from foundation.audit import Actor
 from foundation.models import AuditRow, Person
 from foundation.people import create_person, system
@@ -70,7 +72,7 @@ def test_a_staged_import_is_the_same_as_a_direct_one(machine: Actor) -> None:
     assert sorted(copied.values_list("local_id", "attributes__kind")) == [(one[0], one[3]) for one in names]
 
 
-def test_what_a_crash_left_staged_is_removed_later_and_never_shows(machine: Actor) -> None:
+def test_what_a_crash_left_staged_is_swept_away_and_never_shows(machine: Actor) -> None:
     held = staging.Staging(claims.source("dbt:gone", "dbt").pk)
     asset = Asset.objects.create(namespace="n", name="a", kind="model")
     with few(0):
@@ -80,12 +82,12 @@ def test_what_a_crash_left_staged_is_removed_later_and_never_shows(machine: Acto
     assert StagedNode.objects.count() == StagedEdge.objects.count() == 1
     with few(0):
         load(shop(), machine)
+    assert staging.sweep() == 0
     assert StagedNode.objects.count() == 1  # it may still be at work
     old = staging._batch(time.time() - staging.LEFT_BEHIND - 1)
     StagedNode.objects.update(batch=old)
     StagedEdge.objects.update(batch=old)
-    with few(0):
-        load(shop(model("extra")), machine)
+    assert (staging.sweep(), staging.sweep()) == (2, 0)
     assert not StagedNode.objects.exists()
     assert not StagedEdge.objects.exists()
     assert not NodeClaim.objects.filter(local_id="model.gone.a").exists()
@@ -204,6 +206,21 @@ def test_an_owner_who_becomes_a_person_here_is_linked_by_the_next_import_without
     assert load(manifest([model("a")], exposures=[board]), machine).graph_version == 1
     assert people(find_asset("board"), "owner") == [ann]
     assert AuditRow.objects.count() == before + 1
+
+
+def test_of_two_imports_at_once_the_owner_of_the_later_stands_alone(machine: Actor) -> None:
+    load(shop(), machine)
+    board = find_asset("weekly_board")
+
+    def owned_by(name: str) -> import_details.Owners:
+        owned = exposure("weekly_board", "model.shop.orders", owner={"name": name, "email": None})
+        claimed = Claims(read(manifest([], exposures=[owned])), "duckdb://house")
+        return import_details.Owners(claimed, {"exposure.shop.weekly_board": board.pk}, "dbt:shop")
+
+    first, second = owned_by("First"), owned_by("Second")
+    first.write()
+    second.write()
+    assert list(AssetRole.objects.filter(asset=board, role="owner").values_list("label", flat=True)) == ["Second"]
 
 
 @pytest.mark.parametrize("first", ["declared", "exposure"])

@@ -21,12 +21,12 @@ from catalog.models import (
     TableSize,
 )
 from catalog.names import find_asset
-from catalog.services import introspections, namespaces
+from catalog.services import assets, claims, introspections, namespaces
 from catalog.services.imports import import_manifest
 from catalog.services.introspect import IntrospectReport, introspect
 from foundation import clock, connections
 from foundation.audit import Actor, sentence
-from foundation.errors import BadInput, Conflict, NotAllowed, NotFound, Unavailable
+from foundation.errors import BadInput, Busy, Conflict, NotAllowed, NotFound, Unavailable
 from foundation.models import AuditRow, Connection
 from tests.catalog import manifests
 from tests.catalog.graphs import standing_edges
@@ -115,6 +115,32 @@ def test_what_changed_is_a_new_version_and_what_is_gone_is_closed(shop: Path, ma
     assert [column.name for column in selectors.columns(asset("dev.raw.orders"))] == ["id", "amount"]
     assert not NodeClaim.objects.filter(asset=asset("dev.main.mixed"), removed_in__isnull=True).exists()
     assert standing_edges() == {("warehouse:shop", "dev.main.orders", "dev.main.revenue")}
+
+
+def test_a_look_that_comes_to_nothing_changes_no_words_and_the_next_one_says_what_it_completes(
+    shop: Path, machine: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    introspect("shop", actor=machine)
+    write(shop, "comment on table raw.orders is 'Other words'", "alter table raw.orders rename price to amount")
+
+    def busy() -> None:
+        raise Busy("The database is busy; nothing was recorded.")
+
+    monkeypatch.setattr(claims, "hold_graph", busy)
+    with pytest.raises(Busy):
+        introspect("shop", actor=machine)
+    monkeypatch.undo()
+    orders = asset("dev.raw.orders")
+    assert orders.description == "Orders as they came"
+    assert [column.name for column in selectors.columns(orders)] == ["id", "price"]
+    monkeypatch.setattr(assets.Description, "write_in_chunks", lambda self: busy())
+    with pytest.raises(Busy):
+        introspect("shop", actor=machine)
+    monkeypatch.undo()
+    assert introspect("shop", actor=machine).graph_version == 2
+    assert asset("dev.raw.orders").description == "Other words"
+    said = AuditRow.objects.order_by("-pk")[:2]
+    assert [row.action for row in said] == ["graph.detailed", "graph.introspected"]
 
 
 def test_a_warehouse_that_shows_nothing_where_it_had_tables_is_not_believed_unless_said(

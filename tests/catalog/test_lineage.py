@@ -13,7 +13,7 @@ from catalog.graph.lineage import Lineage, page
 from catalog.models import Asset, AssetRole, Domain
 from foundation.errors import BadInput, NotFound
 from foundation.models import Person
-from tests.catalog.graph_rows import Rows
+from tests.catalog.graph_rows import Rows, claimed
 
 AT = datetime(2026, 9, 29, 1, 13, tzinfo=UTC)
 
@@ -155,7 +155,7 @@ def test_the_page_is_plain_json(rows: Rows) -> None:
 
 
 def test_an_asset_without_edges_reaches_nothing_and_says_how_much_that_is(db: None) -> None:
-    alone = Asset.objects.create(namespace="x", name="alone", kind="table")
+    alone = claimed(Asset.objects.create(namespace="x", name="alone", kind="table"))
     found = page(alone, direction="down", at=AT)
     assert (found.total, found.found, found.kinds, found.hops, found.readers, found.rows) == (0, 0, {}, (), 0, ())
     assert Lineage(alone, direction="up", at=AT).edges() == []

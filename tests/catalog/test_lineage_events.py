@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 from datetime import timedelta
 from typing import Any
 
@@ -10,6 +11,7 @@ import pytest
 from django.db import DatabaseError
 
 from catalog import selectors
+from catalog.graph import history
 from catalog.models import (
     Asset,
     AssetRole,
@@ -22,7 +24,7 @@ from catalog.models import (
     LineageUse,
     NodeClaim,
 )
-from catalog.services import lineage_batch, lineage_events, lineage_words, namespaces
+from catalog.services import lineage_batch, lineage_events, lineage_words, namespaces, readers
 from catalog.services.declare import declare
 from catalog.services.imports import import_manifest
 from foundation import clock
@@ -144,6 +146,42 @@ def test_events_in_any_order_and_over_several_batches_give_the_same(agent: Actor
     for body in [bodies[3], bodies[0], bodies[2], bodies[1]]:
         send(body, actor=agent)
     assert edges() == {("new", "c")}
+
+
+@pytest.mark.parametrize("order", list(itertools.permutations(range(3))))
+@pytest.mark.parametrize("together", [True, False])
+def test_a_failed_run_adds_nothing_whenever_its_events_come(
+    order: tuple[int, ...], together: bool, agent: Actor
+) -> None:
+    bodies = [
+        load(0),
+        run_event("START", at(9), run="bad", inputs=["shop.public.wrong"], outputs=["shop.public.orders"]),
+        run_event("FAIL", at(10), run="bad", inputs=["shop.public.wrong"], outputs=["shop.public.orders"]),
+    ]
+    for batch in [order] if together else [[place] for place in order]:
+        send(*(bodies[place] for place in batch), actor=agent)
+    assert edges() == {("raw", "orders"), ("stock", "orders")}
+    assert "shop.public.wrong" not in nodes()
+    send(load(5, run="late", inputs=["shop.public.raw"]), actor=agent)  # began before the failed run, ended after it
+    assert edges() == {("raw", "orders")}
+
+
+def test_a_failed_run_describes_no_table(agent: Actor) -> None:
+    send(load(outputs=[dataset("shop.public.orders", schema=schema(("id", "int")))]), actor=agent)
+    other = dataset("shop.public.orders", schema=schema(("id", "text"), ("x", "int")))
+    send(run_event("FAIL", at(5), run="bad", inputs=["shop.public.raw"], outputs=[other]), actor=agent)
+    assert [(one.name, one.type) for one in selectors.columns(selectors.find_asset("orders"))] == [("id", "int")]
+    assert GraphVersion.objects.count() == 1
+
+
+def test_what_a_run_named_before_it_completed_stays_when_another_run_named_it_too(agent: Actor) -> None:
+    first: dict[str, Any] = {"inputs": ["a.b.x"], "outputs": ["a.b.y"]}
+    send(run_event("START", at(0), run="one", **first), actor=agent)
+    send(run_event("START", at(5), run="two", **first), actor=agent)
+    send(run_event("COMPLETE", at(7), run="two"), actor=agent)
+    assert edges() == {("x", "y")}
+    send(run_event("FAIL", at(8), run="one"), actor=agent)
+    assert edges() == {("x", "y")}
 
 
 def test_a_job_that_reads_what_it_writes_feeds_it_from_the_others_only(agent: Actor) -> None:
@@ -440,6 +478,44 @@ def test_a_crash_after_the_graph_was_written_is_made_good(agent: Actor, monkeypa
     assert GraphVersion.objects.count() == versions
     assert selectors.find_asset("orders").description == "Late"
     assert edges() == {("raw", "orders")}
+
+
+def test_what_is_said_is_written_in_the_step_that_makes_the_version(
+    agent: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    def busy(*_: object, **__: object) -> None:
+        raise Busy("The database is busy; nothing was recorded.")
+
+    orders = dataset(
+        "shop.public.orders",
+        schema=schema(("id", "int")),
+        documentation={"description": "Kept"},
+        ownership={"owners": [{"name": "team:sales"}]},
+    )
+    lineage_events.receive([load(outputs=[orders])], actor=agent)
+    with monkeypatch.context() as patch:
+        patch.setattr(readers, "join", busy)  # what follows from it, after the version
+        assert lineage_events.process_due(10, actor=agent) == 0
+    asset = selectors.find_asset("orders")
+    assert GraphVersion.objects.count() == AuditRow.objects.filter(action="graph.observed").count() == 1
+    assert (asset.description, [one.name for one in selectors.columns(asset)]) == ("Kept", ["id"])
+    assert AssetRole.objects.filter(asset=asset, label="team:sales").exists()
+    with monkeypatch.context() as patch:
+        patch.setattr(lineage_words, "describe", busy)
+        changed = orders | {"facets": {"documentation": facet(description="Other")}}
+        lineage_events.receive([load(5, outputs=[changed])], actor=agent)
+        LineageEvent.objects.filter(processed_at=None).update(due_at=clock.now(), lease_until=None)
+        assert lineage_events.process_due(10, actor=agent) == 0
+    asset.refresh_from_db()
+    assert (GraphVersion.objects.count(), asset.description) == (1, "Kept")
+
+
+def test_a_version_is_that_of_who_sent_the_events(agent: Actor, person: Actor, machine: Actor) -> None:
+    lineage_events.receive([load()], actor=agent)
+    lineage_events.receive([load(job="other", run="x", outputs=["shop.public.sales"])], actor=person)
+    assert lineage_events.process_due(10, actor=machine) == 2
+    makers = [history.version(number).who for number in (1, 2)]
+    assert {maker.pk for maker in makers if maker} == {agent.principal.pk, person.principal.pk}
 
 
 def test_workers_at_once_add_the_same_up(committing: str, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -181,3 +181,38 @@ def test_an_import_reads_the_meta_of_nodes_and_exposures(machine: Actor) -> None
     assert Consumer.objects.get(asset__name="Nightly copy").sync.mode == "append"
     report = import_manifest(manifest([orders, model("bad", meta=said)]), actor=machine)
     assert any("meta.spellbook" in one.reason for one in report.warnings)
+
+
+@pytest.mark.usefixtures("graph")
+def test_what_an_agent_brings_is_its_suggestion_and_weakens_nothing(agent: Actor, machine: Actor) -> None:
+    said = {"domain": "sales", "notes": ["Returns are negative."], "consumers": [{"asset": "Copy", "tool": "copier"}]}
+    declare_meta([entry("main.orders", said)], project="shop", actor=machine)
+    brought = {
+        "domain": "sales", "owner": "owner@example.com", "definition": "One row an order.",
+        "notes": ["Returns are negative.", "An agent was here."], "consumers": [{"asset": "Other", "tool": "copier"}],
+    }  # fmt: skip
+    bad = entry("main.revenue", {"consumers": [{"asset": "x", "mode": "backwards"}]})
+    lost = entry("main.stg_orders", {"consumers": [{"asset": "Third", "tool": "t", "reads": "orders"}]})
+    warnings = declare_meta([entry("main.orders", brought), bad, lost], project="shop", actor=agent)
+    assert {(one.node, one.reason.partition(": ")[2][:24]) for one in warnings} == {
+        ("main.orders", "domain, owner left out, "), ("main.revenue", "Entry 1 of consumers (x)"),
+        ("main.stg_orders", "The name orders is ambig"),
+    }  # fmt: skip
+    status = dict(Consumer.objects.values_list("asset__name", "status"))
+    assert (status["Copy"], status["Other"], "Third" in status) == ("standing", "suggested", False)
+    assert dict(Note.objects.values_list("text", "status")) == {
+        "Returns are negative.": "standing", "An agent was here.": "suggested",
+    }  # fmt: skip
+    assert Definition.objects.get().author == agent.principal
+    assert find_asset("main.orders").domain == Domain.objects.get()
+    assert not find_asset("main.orders").roles.exists()
+    declare_meta([], project="shop", actor=agent)
+    assert Consumer.objects.get(asset__name="Copy").status == "standing"
+
+
+def test_the_meta_of_a_manifest_that_an_agent_imports_waits(agent: Actor) -> None:
+    said = {"spellbook": {"consumers": [{"asset": "Nightly copy", "tool": "copier", "mode": "append"}]}}
+    import_manifest(manifest([model("orders", meta=said)]), actor=agent)
+    row = Consumer.objects.get(asset__name="Nightly copy")
+    assert (row.status, row.suggested_by) == ("suggested", agent.principal)
+    assert Declaration.objects.get().source.key == "suggested"

@@ -29,12 +29,14 @@ from catalog.models import (
     TableSize,
 )
 from catalog.names import find_asset, find_each
-from catalog.services import moving, namespaces
+from catalog.services import moving, namespaces, uniting
+from catalog.sources.naming import DatasetName
 from foundation import clock, connections
 from foundation.audit import Actor, sentence
 from foundation.errors import BadInput, Conflict, NotAllowed, NotFound
 from foundation.models import AuditRow, Person
 from incidents.models import Metric
+from tests.catalog.graph_rows import claimed
 from tests.catalog.graphs import asset, claim, edges_at, standing_edges
 
 PG, HOST = "postgres://warehouse", "postgres://10.0.0.5:5432"
@@ -207,7 +209,11 @@ def test_what_cannot_move_stays_and_is_told(person: Actor) -> None:
     assert Metric.objects.filter(asset=old).exists()
 
 
-def test_two_spellings_of_one_alias_become_one_with_the_same_asset(person: Actor) -> None:
+@pytest.mark.parametrize("at_once", [1, 25])
+def test_two_spellings_of_one_alias_become_one_with_the_same_asset(
+    at_once: int, person: Actor, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(uniting, "PAIRS", at_once)
     first, second = asset("s.p.t", "postgres://10.0.0.5:5432"), asset("s.p.t", "postgresql://10.0.0.5")
     new = asset("s.p.t", PG)
     claim("openlineage", [first], {first: [second]})
@@ -219,6 +225,20 @@ def test_two_spellings_of_one_alias_become_one_with_the_same_asset(person: Actor
     assert kept == first
     assert NodeClaim.objects.filter(asset=kept, removed_in__isnull=True).count() == 3
     assert standing_edges() == set()
+
+
+def test_what_somebody_else_united_meanwhile_is_not_united_again(person: Actor) -> None:
+    old, new = asset("s.p.orders", HOST), asset("s.p.orders", PG)
+    claim("openlineage", [old])
+    claim("dbt:shop", [new])
+    Metric.objects.create(asset=old, name="rows")
+    moves = {old.pk: DatasetName(PG, "s.p.orders")}
+    first, late = uniting.United(), uniting.United()
+    uniting._unite(moves, first, "one", person)
+    uniting._unite(moves, late, "one", person)
+    assert (first.united, late.united) == (1, 0)
+    assert Asset.objects.get(namespace=PG) == old
+    assert NodeClaim.objects.filter(asset=old, removed_in__isnull=True).count() == 2
 
 
 def test_names_of_an_unknown_namespace_are_folded_by_the_rules_of_the_one_that_it_means(person: Actor) -> None:
@@ -250,8 +270,8 @@ def test_an_alias_is_refused_to_agents_for_a_connections_own_name_and_for_unusab
         namespaces.withdraw("a", actor=agent)
     with pytest.raises(Conflict, match="connection shop declares"):
         namespaces.declare("duckdb://shop", "duckdb://other", actor=person)
-    for bad in ("", "a\0", "x" * 301):
-        with pytest.raises(BadInput, match="namespace of a dataset"):
+    for bad, why in (("", "namespace of a dataset"), ("a\0", "alias holds"), ("x" * 301, "namespace of a dataset")):
+        with pytest.raises(BadInput, match=why):
             namespaces.declare(bad, "b", actor=person)
     assert not NamespaceAlias.objects.exists()
 
@@ -304,13 +324,15 @@ def test_no_claim_is_rewritten_to_move_it(person: Actor) -> None:
         NodeClaim.objects.filter(pk=row.pk).update(asset=new)
 
 
-@pytest.mark.parametrize(("alias", "namespace"), [
-    ("declared://readers", "b"), ("b", "declared://readers"), ("\u202e", "b"), ("b", "a\x01"),
+@pytest.mark.parametrize(("alias", "namespace", "why"), [
+    ("declared://readers", "b", "no alias"), ("b", "declared://readers", "no alias"),
+    ("a\u202e", "b", "The alias holds characters"), ("b", "a\x01", "The namespace holds characters"),
+    ("a\u200bb", "c", "The alias holds characters"),
 ])  # fmt: skip
 def test_where_declared_readers_stand_is_no_alias_and_a_namespace_can_be_printed(
-    person: Actor, alias: str, namespace: str
+    person: Actor, alias: str, namespace: str, why: str
 ) -> None:
-    with pytest.raises(BadInput):
+    with pytest.raises(BadInput, match=why):
         namespaces.declare(alias, namespace, actor=person)
     assert not NamespaceAlias.objects.exists()
 
@@ -318,5 +340,5 @@ def test_where_declared_readers_stand_is_no_alias_and_a_namespace_can_be_printed
 def test_a_name_of_a_thousand_slashes_is_unknown_and_one_with_several_is_found(db: None) -> None:
     with pytest.raises(NotFound):
         find_asset("/" * 1000)
-    row = Asset.objects.create(namespace="s3://bucket", name="a/b/c", kind="table")
+    row = claimed(Asset.objects.create(namespace="s3://bucket", name="a/b/c", kind="table"))
     assert find_asset("s3://bucket/a/b/c") == row

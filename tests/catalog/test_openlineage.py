@@ -4,6 +4,8 @@ from __future__ import annotations
 
 import copy
 import random
+from collections import defaultdict
+from collections.abc import Sequence
 from datetime import UTC, datetime
 from typing import Any
 
@@ -207,6 +209,17 @@ def test_a_null_character_or_half_a_letter_in_a_facet_is_replaced() -> None:
     assert found == {"description": "a\ufffdb\ufffd"}
 
 
+def test_no_name_in_a_facet_holds_what_nobody_sees() -> None:
+    hidden = dataset(
+        "a", schema=schema(("to\u202etal", "in\u200bt")), ownership={"owners": [{"name": "te\u2066am"}]},
+        tags={"tags": [{"key": "p\x07ii"}]}, documentation={"description": "One\nand two"},
+    )["facets"]  # fmt: skip
+    assert facets.told(hidden) == {
+        "columns": [["to\ufffdtal", "in\ufffdt", ""]], "owners": ["te\ufffdam"], "tags": ["p\ufffdii"],
+        "description": "One\nand two",
+    }  # fmt: skip
+
+
 def test_who_writes_a_table_knows_more_of_it_than_who_reads_it_and_then_the_later_word_counts() -> None:
     said = facets.merge({}, {"columns": [["a", "", ""], ["b", "", ""]]}, facets.WRITTEN, "2026-03-01")
     said = facets.merge(said, {"columns": [["a", "", ""]]}, facets.READ, "2026-03-02")
@@ -231,17 +244,16 @@ def test_a_symlink_of_type_table_is_the_table_that_is_meant() -> None:
 
 # --- the runs of a job ------------------------------------------------------------------------------------------------
 
-T = [datetime(2026, 3, 1, 10, minute, tzinfo=UTC) for minute in range(30)]
 
-
-def told(*bodies: dict[str, Any]) -> Job:
-    """The job after these events, in this order."""
+def told(*bodies: dict[str, Any], every: Sequence[dict[str, Any]] = ()) -> Job:
+    """The job after these events, in this order; `every`: all that are stored, by default these."""
     job = Job()
-    starts: dict[str, datetime] = {}
-    for body in bodies:
-        event = events.read(body)
-        starts[event.run] = min(event.at, starts.get(event.run, event.at)) if event.run else event.at
-        job = jobs.after(job, event, starts[event.run])
+    read = [events.read(body) for body in every or bodies]
+    starts = {run: min(one.at for one in read if one.run == run) for run in {one.run for one in read if one.run}}
+    named: dict[str, set[jobs.Use]] = defaultdict(set)
+    for event in map(events.read, bodies):
+        job = jobs.after(job, event, starts.get(event.run, event.at), named=named[event.run], starts=starts)
+        named[event.run or event.at.isoformat()] |= {*jobs.uses_of(event)}
     return job
 
 
@@ -265,10 +277,33 @@ def test_a_new_run_adds_until_it_completes_and_then_what_it_did_not_name_goes() 
     assert names(told(first, start, run_event("COMPLETE", at(6), run="two"))) == (["d"], ["c"])
 
 
-@pytest.mark.parametrize("state", ["FAIL", "ABORT", "OTHER", "RUNNING"])
-def test_a_run_that_did_not_complete_takes_nothing_away(state: str) -> None:
+@pytest.mark.parametrize("state", ["OTHER", "RUNNING"])
+def test_a_run_that_goes_on_takes_nothing_away(state: str) -> None:
     first = run_event("COMPLETE", at(0), inputs=["a"], outputs=["c"])
     assert names(told(first, run_event(state, at(5), run="two", inputs=["d"]))) == (["a", "d"], ["c"])
+
+
+@pytest.mark.parametrize("state", ["FAIL", "ABORT"])
+def test_a_run_that_failed_adds_nothing_and_hides_no_run_that_completed(state: str) -> None:
+    first = run_event("COMPLETE", at(0), inputs=["a"], outputs=["c"])
+    failed = [
+        run_event("START", at(9), run="bad", inputs=["a", "d"], outputs=["c", "e"]),
+        run_event(state, at(10), run="bad", inputs=["a", "d"], outputs=["c", "e"]),
+    ]
+    assert names(told(first, *failed)) == (["a"], ["c"])
+    assert names(told(*failed)) == ([], [])
+    between = run_event("COMPLETE", at(6), run="two", inputs=["b"], outputs=["c"])  # began before, ended after
+    assert names(told(first, *failed, between)) == (["b"], ["c"])
+    assert names(told(first, failed[0], between, failed[1])) == (["b"], ["c"])
+
+
+def test_a_run_that_goes_on_keeps_its_datasets_while_another_completes() -> None:
+    stream = run_event("START", at(5), run="stream", inputs=["a", "s"], outputs=["c"])
+    night = run_event("COMPLETE", at(2), run="night", inputs=["a"], outputs=["c"])
+    assert names(told(stream, night)) == (["a", "s"], ["c"])
+    end = run_event("COMPLETE", at(9), run="stream")
+    assert names(told(stream, night, end)) == (["a", "s"], ["c"])
+    assert names(told(stream, night, run_event("FAIL", at(9), run="stream"))) == (["a"], ["c"])
 
 
 def test_a_run_that_names_no_dataset_says_nothing() -> None:
@@ -325,9 +360,5 @@ def test_order_and_repetition_of_one_run_and_the_one_before_do_not_matter(order:
         run_event("RUNNING", at(11), run="two", inputs=["d"]),
         run_event("COMPLETE", at(12), run="two", outputs=["z"]),
     ]
-    starts = {bodies[0]["run"]["runId"]: T[0], bodies[3]["run"]["runId"]: T[10]}
-    job = Job()
-    for place in [*order, *again]:
-        event = events.read(bodies[place])
-        job = jobs.after(job, event, starts[event.run])
-    assert names(job) == (["c", "d"], ["z"])
+    found = told(*(bodies[place] for place in [*order, *again]), every=bodies)
+    assert names(found) == (["c", "d"], ["z"])

@@ -17,7 +17,7 @@ from catalog.services.imports import import_manifest
 from foundation.audit import Actor
 from foundation.errors import BadInput
 from foundation.models import Person
-from tests.catalog.graph_rows import Rows
+from tests.catalog.graph_rows import Rows, claimed
 from tests.catalog.manifests import manifest, model, shop
 
 AT = datetime(2026, 9, 29, 1, 13, tzinfo=UTC)
@@ -207,7 +207,7 @@ def test_the_answer_is_plain_json_with_a_steady_digest(machine: Actor, teammate:
 
 @pytest.mark.django_db
 def test_an_asset_without_edges_reaches_nothing() -> None:
-    alone = Asset.objects.create(namespace="x", name="alone", kind="table")
+    alone = claimed(Asset.objects.create(namespace="x", name="alone", kind="table"))
     found = reach(alone, at=AT)
     assert (found.total, found.nodes, found.edges, found.consumers) == (0, (), (), ())
 

@@ -4,23 +4,30 @@ from __future__ import annotations
 
 import pytest
 
-from catalog.models import Asset, AssetRole, Domain
+from catalog.graph.answering import answering
+from catalog.graph.lineage import page
+from catalog.graph.reach import reach
+from catalog.models import Asset, AssetRole, Domain, EdgeClaim, GraphVersion
+from catalog.names import find_each
+from catalog.register import register
 from catalog.selectors import ancestors, asset_of_node, descendants, find_asset, people, relation, version_for
 from catalog.services.declare import declare
 from catalog.services.imports import import_manifest
 from catalog.warehouse_access import open_for
 from foundation import connections
 from foundation.audit import Actor
+from foundation.clock import now
 from foundation.errors import BadInput, NotFound, Unavailable
 from foundation.models import Person
-from foundation.people import deactivate
+from foundation.people import deactivate, display_name
+from tests.catalog.graph_rows import Rows, claimed
 from tests.catalog.manifests import manifest, model, shop
 
 pytestmark = pytest.mark.django_db
 
 
 def asset(name: str, namespace: str = "duckdb://house", **more: object) -> Asset:
-    return Asset.objects.create(namespace=namespace, name=name, kind="table", **more)
+    return claimed(Asset.objects.create(namespace=namespace, name=name, kind="table", **more))
 
 
 def test_an_asset_is_found_by_full_exact_and_ending_name() -> None:
@@ -73,6 +80,66 @@ def test_an_unknown_name_is_an_error_with_near_names(machine: Actor) -> None:
     import_manifest(shop(), actor=machine)
     with pytest.raises(NotFound, match=r"No asset is named oders; near it are dev\.main\.orders, dev\.raw\.orders\."):
         find_asset("oders")
+
+
+def test_what_no_source_ever_claimed_is_not_known_and_is_never_no_impact(machine: Actor) -> None:
+    import_manifest(shop(), actor=machine)
+    left = Asset.objects.create(namespace="duckdb://house", name="main.oders", kind="table")
+    with pytest.raises(NotFound, match=r"No asset is named oders; near it are dev\.main\.orders"):
+        find_asset("oders")
+    assert {str(one) for one in find_each(["oders", *"abcdef"]).values()} >= {"No asset is named oders."}
+    for ask in (version_for, ancestors, descendants):
+        with pytest.raises(NotFound, match=r"No source ever claimed main\.oders"):
+            ask(left)
+    with pytest.raises(NotFound, match=r"No source ever claimed main\.oders"):
+        reach(left, at=now())
+    with pytest.raises(NotFound, match=r"No source ever claimed main\.oders"):
+        page(left, direction="down", at=now())
+
+
+def test_an_asset_that_an_edge_alone_claims_is_known(machine: Actor) -> None:
+    import_manifest(shop(), actor=machine)
+    above = Asset.objects.create(namespace="duckdb://house", name="a_feed", kind="table")
+    below, version = find_asset("dev.main.orders"), GraphVersion.objects.latest("number")
+    EdgeClaim.objects.create(source=version.source, from_asset=above, to_asset=below, added_in=version)
+    assert find_asset("a_feed") == above
+    assert version_for(above) == version.number
+
+
+def test_every_view_asks_the_same_owner_first(owner: Person, teammate: Person) -> None:
+    rows, at = Rows(), now()
+    rows.version([("orders", "board")])
+    orders, board = rows.assets["orders"], rows.reader("board").asset
+    domain = Domain.objects.create(key="sales", name="Sales", owner=owner, on_call=owner)
+    Asset.objects.filter(pk=board.pk).update(domain=domain)
+    board.refresh_from_db()
+
+    def shown() -> tuple[object, ...]:
+        (row,) = page(orders, direction="down", at=at).rows
+        (reader,) = reach(orders, at=at).consumers
+        (line,) = register(at, baselines=lambda ids: ids).rows
+        (asked,) = people(board, "owner")
+        found = answering([board])[board.pk]["owner"]
+        listed = line.people["owner"][0]
+        assert {row.owner, reader["owner"]["name"], listed} == {display_name(asked.principal)}
+        assert found == asked
+        return line.people["owner"]
+
+    assert shown() == ("Olive Owner",)
+    AssetRole.objects.create(asset=board, label="Data team", role="owner", source="declared")
+    assert shown() == ("Olive Owner", "Data team")
+    AssetRole.objects.create(asset=board, person=teammate, role="owner", source="dbt:rows")
+    assert shown() == ("Tom Teammate", "Data team")
+    assert [one.pk for one in people(board, "on_call")] == [owner.pk]
+
+
+def test_what_is_only_appended_needs_no_delete_rule() -> None:
+    rows = Rows()
+    rows.version([("orders", "copy"), ("orders", "mirror")])
+    rows.reader("copy", tool="copier", mode="append")
+    rows.reader("mirror", tool="copier", mode="mirror")
+    gaps = {row.asset.name: row.gaps for row in register(now(), baselines=lambda ids: ids).rows}
+    assert {name: "no_delete_rule" in found for name, found in gaps.items()} == {"copy": False, "mirror": True}
 
 
 @pytest.mark.parametrize("name", ["", "  ", "%", "_", "or\0ders", "x" * 5000, "'; drop table", "é" * 10])

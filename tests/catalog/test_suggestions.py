@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import threading
+import time
 from typing import Any
 
 import pytest
+from django.db import connection
 
+from catalog.graph import history
 from catalog.graph.adjacency import adjacency
+from catalog.graph.versions import head_version
 from catalog.models import Asset, Consumer, Declaration, Definition, Domain, EdgeClaim, Note, SearchDue, Sync
 from catalog.selectors import find_asset
-from catalog.services import definitions, suggestions
-from catalog.services.access import answers_for
+from catalog.services import definitions, notes, suggestions
+from catalog.services.access import answered_by, answers_for
 from catalog.services.declare import declare
+from catalog.services.graph_lock import hold_graph
 from catalog.services.imports import import_manifest
 from catalog.services.readers import withdraw
 from foundation.audit import Actor
-from foundation.errors import Conflict, NotAllowed, NotFound
+from foundation.errors import Conflict, NotAllowed, NotFound, SpellbookError
+from foundation.locks import transaction
 from foundation.models import AuditRow, Person
-from foundation.people import create_person, give_role
-from tests.catalog.manifests import shop
+from foundation.people import create_agent, create_person, give_role, system
+from tests.catalog.manifests import model, shop
 
 pytestmark = pytest.mark.django_db
 SYNC: dict[str, Any] = {
@@ -246,6 +253,20 @@ def test_what_is_no_suggestion_is_not_found(db: None) -> None:
 
 
 @pytest.mark.usefixtures("domain")
+def test_the_operator_of_a_reader_may_describe_it_and_does_not_answer_for_its_domain(
+    agent: Actor, person: Actor, stranger: Actor
+) -> None:
+    declare({"consumers": [SYNC]}, actor=agent)
+    declare({"assets": [{"asset": "Copy of orders", "operator": "stranger@example.com"}]}, actor=person)
+    declare({"consumers": [SYNC]}, actor=stranger)
+    row = reader()
+    assert (row.status, row.approved_by) == ("suggested", None)
+    declare({"consumers": [SYNC]}, actor=person)
+    row = reader()
+    assert (row.status, row.approved_by) == ("standing", person.principal.person)
+
+
+@pytest.mark.usefixtures("domain")
 def test_a_person_who_says_a_part_of_a_suggestion_leaves_the_rest_waiting(agent: Actor, person: Actor) -> None:
     declare({"consumers": [SYNC]}, actor=agent)
     declare({"consumers": [{"asset": "Copy of orders", "mode": "append"}]}, actor=person)
@@ -254,3 +275,149 @@ def test_a_person_who_says_a_part_of_a_suggestion_leaves_the_rest_waiting(agent:
     suggestions.approve(row, actor=person)
     row = reader()
     assert (row.status, row.sync.mode, row.cron) == ("standing", "mirror", "17 * * * *")
+
+
+@pytest.mark.usefixtures("domain")
+def test_who_does_not_answer_for_an_asset_neither_approves_nor_withdraws_its_notes(
+    agent: Actor, person: Actor, stranger: Actor
+) -> None:
+    orders = find_asset("main.orders")
+    suggested = notes.write(orders, "Returns are negative.", actor=agent)
+    own = notes.write(orders, "A view of a stranger.", actor=stranger)
+    assert suggested is not None
+    assert own is not None
+    with pytest.raises(NotAllowed, match="it waits: only a person of the domain"):
+        notes.write(orders, " Returns are negative. ", actor=stranger)
+    with pytest.raises(NotAllowed, match="Only a person of its domain"):
+        notes.withdraw(suggested, actor=stranger)
+    suggested.refresh_from_db()
+    assert (suggested.status, suggested.approved_by) == ("suggested", None)
+    suggestions.refuse(suggested, actor=person)
+    with pytest.raises(NotAllowed, match="it was refused"):
+        notes.write(orders, "Returns are negative.", actor=stranger)
+    mine = notes.write(orders, "The owner's word.", actor=person)
+    assert mine is not None
+    with pytest.raises(NotAllowed):
+        notes.withdraw(mine, actor=stranger)
+    notes.withdraw(own, actor=stranger)
+    assert dict(Note.objects.values_list("text", "status")) == {
+        "Returns are negative.": "refused", "A view of a stranger.": "withdrawn", "The owner's word.": "standing",
+    }  # fmt: skip
+    refused = AuditRow.objects.filter(refused=True, principal=stranger.principal)
+    assert sorted(refused.values_list("action", flat=True)) == ["note.withdrawn"] * 2 + ["note.written"] * 2
+
+
+@pytest.mark.usefixtures("domain")
+def test_an_agent_withdraws_its_suggestion_but_no_note_that_a_person_approved(agent: Actor, person: Actor) -> None:
+    orders = find_asset("main.orders")
+    first, second = (notes.write(orders, text, actor=agent) for text in ("one", "two"))
+    assert first is not None
+    assert second is not None
+    approved = notes.write(orders, "one", actor=person)
+    assert approved is not None
+    assert (approved.pk, approved.status, approved.approved_by) == (first.pk, "standing", person.principal.person)
+    with pytest.raises(NotAllowed):
+        notes.withdraw(first, actor=agent)
+    notes.withdraw(second, actor=agent)
+    assert dict(Note.objects.values_list("text", "status")) == {"one": "standing", "two": "withdrawn"}
+
+
+@pytest.mark.usefixtures("domain")
+def test_an_answer_that_came_too_late_leaves_an_audit_row(agent: Actor, person: Actor) -> None:
+    declare({"consumers": [SYNC]}, actor=agent)
+    suggestions.approve(reader(), actor=person)
+    for answer, action in ((suggestions.approve, "suggestion.approved"), (suggestions.refuse, "suggestion.refused")):
+        with pytest.raises(Conflict):
+            answer(reader(), actor=person)
+        row = AuditRow.objects.get(action=action, refused=True)
+        assert "does not wait any more" in row.detail.body["facts"]["why"]
+
+
+@pytest.mark.usefixtures("domain")
+def test_an_approval_is_one_version_in_which_nothing_goes(agent: Actor, person: Actor) -> None:
+    declare({"consumers": [SYNC]}, actor=agent)
+    before = head_version()
+    suggestions.approve(reader(), actor=person)
+    assert head_version() == before + 1
+    row = history.version(before + 1)
+    assert (row.who, row.version.added, row.version.changed, row.version.removed) == (person.principal, 0, 1, 0)
+    assert [one.state for one in history.changes(before + 1).rows] != ["removed"]
+    claim = reader().asset.claims.get(removed_in__isnull=True)
+    assert (claim.source.key, claim.attributes["reads"], claim.attributes["unmatched"]) == (
+        "declared", ["main.orders"], [],
+    )  # fmt: skip
+    assert "Copy of orders" in feeds()
+
+
+@pytest.mark.usefixtures("domain")
+def test_a_suggestion_that_names_no_table_takes_none_away(agent: Actor, person: Actor) -> None:
+    declare({"consumers": [{**SYNC, "domain": "sales"}]}, actor=person)
+    row = reader()
+    Consumer.objects.filter(pk=row.pk).update(approved_by=None, approved_at=None)  # as a file of a repository leaves it
+    declare({"consumers": [{"asset": "Copy of orders", "schedule": {"cron": "5 * * * *"}}]}, actor=agent)
+    suggestions.approve(reader(), actor=person)
+    assert reader().cron == "5 * * * *"
+    assert "Copy of orders" in feeds()
+    edge = EdgeClaim.objects.get(to_asset=row.asset, removed_in__isnull=True)
+    assert (edge.source.key, edge.from_asset) == ("declared", find_asset("main.orders"))
+
+
+@pytest.mark.usefixtures("domain")
+def test_what_waits_says_what_its_names_mean_and_an_answer_names_that_too(
+    agent: Actor, person: Actor, machine: Actor
+) -> None:
+    declare({"consumers": [{**SYNC, "reads": ["main.orders", "main.later"]}]}, actor=agent)
+    (one,) = suggestions.waiting()
+    assert (one.reads, one.unmatched) == ((find_asset("main.orders"),), ("main.later",))
+    import_manifest(shop(model("later")), actor=machine)
+    (later,) = suggestions.waiting()
+    assert ({asset.name.rpartition(".")[2] for asset in later.reads}, later.unmatched) == ({"orders", "later"}, ())
+    with pytest.raises(Conflict, match="changed since"):
+        suggestions.approve(reader(), actor=person, seen=one.seen)
+    suggestions.approve(reader(), actor=person, seen=later.seen)
+    assert EdgeClaim.objects.filter(to_asset=reader().asset, removed_in__isnull=True).count() == 2
+
+
+def test_an_approval_waits_for_who_holds_the_graph_before_it_takes_the_reader(committing: str) -> None:
+    machine, owner = Actor(system("cli"), "cli"), create_person("owner@example.com", "Olive Owner")
+    agent, person = Actor(create_agent("orchestrator", owner=owner), "api"), Actor(owner.principal, "web")
+    import_manifest(shop(), actor=machine)
+    declare({"domains": [{"name": "sales", "owner": "owner@example.com"}],
+             "assets": [{"asset": "main.orders", "domain": "sales"}]}, actor=person)  # fmt: skip
+    declare({"consumers": [SYNC]}, actor=agent)
+    row, holding, failed = reader(), threading.Event(), []
+
+    def unite() -> None:
+        """As a worker that makes one asset of two: the graph first, then the rows of readers."""
+        try:
+            with transaction():
+                hold_graph()
+                holding.set()
+                time.sleep(0.4)  # meanwhile the approval has begun
+                Consumer.objects.filter(pk=row.pk).update(lead_seconds=61)
+        except SpellbookError as error:
+            failed.append(error)
+        finally:
+            connection.close()
+
+    thread = threading.Thread(target=unite)
+    thread.start()
+    holding.wait(5)
+    suggestions.approve(row, actor=person)
+    thread.join()
+    assert failed == []
+    assert reader().status == "standing"
+
+
+def test_who_answers_for_many_assets_is_asked_in_a_handful_of_queries(
+    machine: Actor, owner: Person, teammate: Person, django_assert_max_num_queries: Any
+) -> None:
+    import_manifest(shop(), actor=machine)
+    declare({"domains": [{"name": "sales", "owner": "owner@example.com"}],
+             "assets": [{"asset": "main.orders", "domain": "sales"}]}, actor=machine)  # fmt: skip
+    declare({"consumers": [{**SYNC, "asset": f"copy {n}"} for n in range(5)]}, actor=machine)
+    listed = list(Asset.objects.select_related("domain"))
+    with django_assert_max_num_queries(4):
+        mine = answered_by(owner, listed)
+    assert mine == {asset.pk for asset in listed if answers_for(owner, asset)} >= {find_asset("copy 3").pk}
+    assert answered_by(teammate, listed) == set()

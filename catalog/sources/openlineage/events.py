@@ -9,7 +9,7 @@ from typing import Any, Final
 from uuid import UUID
 
 from catalog.sources.artifact import mapping, sequence
-from catalog.sources.naming import DatasetName, canonical
+from catalog.sources.naming import DatasetName, canonical, printable
 from catalog.sources.openlineage.schema import Kind, check
 from foundation.errors import BadInput
 
@@ -21,6 +21,7 @@ MOST_DATASETS: Final = 1000
 MOST_LISTED: Final = 2 * MOST_DATASETS  # one that is named twice counts once
 MOST_PAIRS: Final = 5_000  # each input feeds each output
 ENDED: Final = "COMPLETE"
+FAILED: Final = frozenset({"FAIL", "ABORT"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,8 +51,8 @@ class Event:
 
     @property
     def written(self) -> tuple[Dataset, ...]:
-        """The datasets that the sender writes, or describes as its own."""
-        return (*self.outputs, *((self.described,) if self.described else ()))
+        """The datasets that the sender wrote, or describes as its own: a run that failed says nothing of any."""
+        return () if self.state in FAILED else (*self.outputs, *((self.described,) if self.described else ()))
 
 
 def read(document: object, kind: Kind | None = None) -> Event:
@@ -107,7 +108,7 @@ def _moment(text: str) -> datetime:
         found = datetime.fromisoformat(text)
         return (found if found.tzinfo else found.replace(tzinfo=UTC)).astimezone(UTC)
     except (ValueError, OverflowError):
-        raise BadInput(f"the eventTime {_clean(text)[:60]!r} is not a date and time") from None
+        raise BadInput(f"the eventTime {printable(text)[:60]!r} is not a date and time") from None
 
 
 def _run(body: Mapping[str, Any]) -> str:
@@ -115,7 +116,7 @@ def _run(body: Mapping[str, Any]) -> str:
     try:
         return str(UUID(text))
     except ValueError:
-        raise BadInput(f"the runId {_clean(text)[:60]!r} is not a UUID") from None
+        raise BadInput(f"the runId {printable(text)[:60]!r} is not a UUID") from None
 
 
 def _datasets(body: Mapping[str, Any], role: str) -> Iterator[Dataset]:
@@ -154,7 +155,3 @@ def _name(what: str, item: Mapping[str, Any], longest: int) -> str:
     if not text.isprintable():
         raise BadInput(f"the {what} holds characters that cannot be printed")
     return text
-
-
-def _clean(text: str) -> str:
-    return "".join(letter if letter.isprintable() else "\ufffd" for letter in text)

@@ -14,7 +14,7 @@ import orjson
 
 from catalog.sources.artifact import mapping, sequence
 from catalog.sources.claims import COLUMN, TYPE
-from catalog.sources.naming import DatasetName
+from catalog.sources.naming import DatasetName, printable
 from catalog.sources.openlineage.events import NAME, NAMESPACE
 from foundation.canonical import sha256_hex
 
@@ -78,7 +78,7 @@ def dropped(facets: Mapping[str, Any]) -> bool:
 
 def _columns(facet: Mapping[str, Any]) -> list[list[str]]:
     fields = map(mapping, sequence(facet.get("fields"))[:_MOST])
-    rows = ([_text(one.get("name")), _text(one.get("type"))[:TYPE], _text(one.get("description"))] for one in fields)
+    rows = ([_word(one.get("name")), _word(one.get("type"))[:TYPE], _text(one.get("description"))] for one in fields)
     return [row for row in rows if 0 < len(row[0]) <= COLUMN]
 
 
@@ -87,7 +87,7 @@ def _kind(facet: Mapping[str, Any]) -> str:
 
 
 def _owners(facet: Mapping[str, Any]) -> list[str]:
-    names = (_text(mapping(one).get("name")).strip() for one in sequence(facet.get("owners")))
+    names = (_word(mapping(one).get("name")).strip() for one in sequence(facet.get("owners")))
     return list(dict.fromkeys(name[:_LONGEST] for name in names if name))
 
 
@@ -95,7 +95,7 @@ def _tags(facet: Mapping[str, Any]) -> list[str]:
     """Tags of the dataset itself; those of single columns are left out. A value other than `true` belongs to it."""
     tags = [tag for tag in map(mapping, sequence(facet.get("tags"))) if not tag.get("field")]
     words = (
-        _text(tag.get("key")) + ("" if tag.get("value") in ("true", None, "") else f":{_text(tag.get('value'))}")
+        _word(tag.get("key")) + ("" if tag.get("value") in ("true", None, "") else f":{_word(tag.get('value'))}")
         for tag in tags
     )
     return list(dict.fromkeys(word[:_LONGEST] for word in words if word))
@@ -106,7 +106,7 @@ def _description(facet: Mapping[str, Any]) -> str:
 
 
 def _materialized(facet: Mapping[str, Any]) -> str:
-    return _text(mapping(facet.get("config")).get("materialized"))[:_LONGEST]
+    return _word(mapping(facet.get("config")).get("materialized"))[:_LONGEST]
 
 
 def _digest(facet: Mapping[str, Any]) -> str:
@@ -129,6 +129,11 @@ _READERS: Final = {
 def _text(given: object) -> str:
     """Text that the tables take: PostgreSQL refuses NUL, UTF-8 half a character."""
     return _UNSTORABLE.sub("\ufffd", given) if isinstance(given, str) else ""
+
+
+def _word(given: object) -> str:
+    """A name, in which no character is hidden."""
+    return printable(_text(given))
 
 
 def _usable(text: object, longest: int) -> bool:

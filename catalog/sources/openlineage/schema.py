@@ -10,6 +10,7 @@ import orjson
 from jsonschema import Draft202012Validator, ValidationError
 from jsonschema.exceptions import best_match
 
+from catalog.sources.naming import printable
 from foundation.errors import BadInput
 
 Kind = Literal["run", "job", "dataset"]
@@ -56,6 +57,5 @@ def _told(error: ValidationError | None) -> str:
     if error is None:
         return "it is about nothing"
     where = ".".join(str(step) for step in error.absolute_path) or "the event"
-    words = f"{where}: {error.message}"
-    clean = "".join(letter if letter.isprintable() else "\ufffd" for letter in words)
+    clean = printable(f"{where}: {error.message}")
     return clean if len(clean) <= _SHOWN else clean[:_SHOWN] + "…"
