@@ -9,9 +9,11 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Any
 
+from catalog.columns import selectors as columns
 from catalog.graph.adjacency import Direction
 from catalog.names import full_name
 from catalog.search.find import Found, find
+from catalog.selectors import assets_by_id
 from foundation.audit import Actor
 from foundation.clock import now
 from foundation.errors import BadInput
@@ -50,6 +52,26 @@ def lineage(
     sight = eyes_of(actor)
     asset = named(name, sight)
     return walks.walk(asset, direction, at=now(), sight=sight, hops=hops, kinds=kinds, offset=offset, limit=limit)
+
+
+def column_lineage(
+    name: str,
+    column: str,
+    direction: Direction,
+    *,
+    actor: Actor,
+    hops: int | None = None,
+    limit: int = columns.MOST_LISTED,
+) -> dict[str, Any]:
+    """What one column is made of ("up") or goes into ("down"), each with its confidence; at most `limit` rows a list.
+
+    Where only the tables are known they stand under `fallback`, with the reason. Names of restricted domains are null.
+    NotFound, with near names, for an unknown column; else as `lineage`.
+    """
+    _bounds(0, limit, hops, columns.MOST_LISTED)
+    sight = eyes_of(actor)
+    walk = columns.column_lineage(named(name, sight), column, direction, hops, limit)
+    return walk.as_dict({pk for pk, asset in assets_by_id(walk.names).items() if sight.sees(asset)})
 
 
 def blast_radius(name: str, *, actor: Actor, hops: int | None = None, limit: int = 100) -> dict[str, Any]:
@@ -112,8 +134,8 @@ def _torn(text: str) -> bool:
     return any("\ud800" <= letter <= "\udfff" for letter in text)
 
 
-def _bounds(offset: int, limit: int, hops: int | None) -> None:
-    if not 0 <= offset < 2**31 or not 1 <= limit <= MOST_ROWS:
-        raise BadInput(f"The offset is at least 0 and the limit from 1 to {MOST_ROWS}.")
+def _bounds(offset: int, limit: int, hops: int | None, most: int = MOST_ROWS) -> None:
+    if not 0 <= offset < 2**31 or not 1 <= limit <= most:
+        raise BadInput(f"The offset is at least 0 and the limit from 1 to {most}.")
     if hops is not None and not 1 <= hops <= MOST_HOPS:
         raise BadInput("The number of hops is at least 1.")

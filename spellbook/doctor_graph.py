@@ -13,41 +13,45 @@ from catalog.warehouses.registry import KINDS, open_warehouse
 from foundation.clock import now
 from foundation.errors import BadInput, SpellbookError
 from foundation.models import Connection
-from spellbook.found import Found
+from spellbook.doctor_result import ProbeResult
 
 LATE = 3  # looks that were missed before it is said to be late
 
 
-def rights() -> Iterator[Found]:
+def rights() -> Iterator[ProbeResult]:
     """What the account of each connection that reads may do besides reading: its grants are the real guard (D9)."""
     for row in Connection.objects.filter(purpose="read", kind__in=KINDS):
         name = f"rights of {row.name}"
         try:
             more = open_warehouse(row.kind, row.params, row.secret_names).may_write()
         except SpellbookError:
-            yield Found(name, "unknown", "its warehouse could not be asked")
+            yield ProbeResult(name, "unknown", "its warehouse could not be asked")
             continue
         if more:
-            yield Found(name, "does not work", f"its account should only read, but {more}", "give it SELECT alone")
+            yield ProbeResult(
+                name, "does not work", f"its account should only read, but {more}", "give it SELECT alone"
+            )
         else:
-            yield Found(name, "works", "its account only reads")
+            yield ProbeResult(name, "works", "its account only reads")
 
 
-def introspections() -> Iterator[Found]:
+def introspections() -> Iterator[ProbeResult]:
     """When each warehouse was looked at, and why the last look gave nothing."""
     for row in Introspection.objects.select_related("connection").filter(connection__purpose="read"):
         name = f"tables of {row.connection.name}"
         seen = f"{row.tables} tables seen {row.seen_at:%Y-%m-%d %H:%M} UTC" if row.seen_at else "never seen"
         if row.problem:
             todo = f"run python manage.py introspect {row.connection.name} when it is mended"
-            yield Found(name, "does not work", f"{seen}; the last look: {row.problem}", todo)
+            yield ProbeResult(name, "does not work", f"{seen}; the last look: {row.problem}", todo)
         elif row.seen_at and every() and now() - row.seen_at > LATE * every():
-            yield Found(name, "does not work", f"{seen}, which is long ago", "look at beat and the worker for work")
+            yield ProbeResult(
+                name, "does not work", f"{seen}, which is long ago", "look at beat and the worker for work"
+            )
         else:
-            yield Found(name, "works" if row.seen_at else "unknown", seen)
+            yield ProbeResult(name, "works" if row.seen_at else "unknown", seen)
 
 
-def namespaces() -> Iterator[Found]:
+def namespaces() -> Iterator[ProbeResult]:
     """Names of namespaces that look like one and the same, that nothing reads, or that two connections share."""
     rows = identity.namespaces()
     aliases = set(NamespaceAlias.objects.values_list("alias", flat=True))
@@ -57,15 +61,15 @@ def namespaces() -> Iterator[Found]:
         alike[_first(name)].append(name)
         if len(readers) > 1:
             said = f"{', '.join(readers)} declare it; {readers[0]} is asked for its tables"
-            yield Found(f"namespace {name}", "unknown", said, "give each connection a namespace of its own")
+            yield ProbeResult(f"namespace {name}", "unknown", said, "give each connection a namespace of its own")
         if name in aliases:
             todo = f"run python manage.py namespace alias again for {name}"
-            yield Found(f"namespace {name}", "does not work", "it is an alias and has assets of its own", todo)
+            yield ProbeResult(f"namespace {name}", "does not work", "it is an alias and has assets of its own", todo)
     for names in alike.values():
         if len(names) > 1:
             todo = f"run python manage.py namespace alias {names[1]} {names[0]} if they are one"
-            yield Found(f"namespace {names[0]}", "unknown", f"{' and '.join(names)} look like one server", todo)
-    yield Found("namespaces", "works", f"{len(rows)} known, {len(aliases)} aliases")
+            yield ProbeResult(f"namespace {names[0]}", "unknown", f"{' and '.join(names)} look like one server", todo)
+    yield ProbeResult("namespaces", "works", f"{len(rows)} known, {len(aliases)} aliases")
 
 
 def _first(name: str) -> str:

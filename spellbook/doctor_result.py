@@ -1,4 +1,4 @@
-"""What one probe of the doctor saw."""
+"""What one probe of the doctor says."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from dataclasses import dataclass
 
 
 @dataclass(frozen=True)
-class Found:
+class ProbeResult:
     """What one probe saw: `state` is works, does not work or unknown; `todo` says what to do, "" when nothing."""
 
     name: str

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from typing import Any
 
-from catalog.models import Asset, AssetRole, Definition, Note
+from catalog.graph.answering import everybody
+from catalog.models import Asset, Definition, Note
 from catalog.models.consumers import ROLES
 from catalog.selectors import ColumnView, dbt_node
 from catalog.selectors import columns as columns_of
-from catalog.selectors import people as people_of
 from foundation.canonical import timestamp
 from foundation.models import Person
 from foundation.people import display_name
@@ -56,14 +56,8 @@ def columns(asset: Asset, sight: Sight) -> list[dict[str, Any]]:
 
 def people(asset: Asset) -> dict[str, list[str]]:
     """Who answers for the asset, by role: people by name, then schedules and teams as they are called."""
-    labels = AssetRole.objects.filter(asset=asset, person__isnull=True).order_by("pk").values_list("role", "label")
-    return {
-        role: [
-            *(display_name(one.principal) for one in people_of(asset, role)),
-            *dict.fromkeys(label for other, label in labels if other == role),
-        ]
-        for role in ROLES
-    }
+    answers = everybody([asset.pk]).get(asset.pk, {})
+    return {role: [one.name for one in answers.get(role, ())] for role in ROLES}
 
 
 def notes(asset: Asset) -> dict[str, Any]:

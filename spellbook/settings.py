@@ -184,6 +184,7 @@ if not SPELLBOOK_ORIGIN:
     raise ImproperlyConfigured(
         "Set SPELLBOOK_ORIGIN, the name of this installation's ledger, such as data.example.org/ledger."
     )
+SPELLBOOK_CUSTOMER_ID = env("SPELLBOOK_CUSTOMER_ID", "")
 
 SPELLBOOK_DATA_DIR = env_path("SPELLBOOK_DATA_DIR", BASE_DIR / "var")
 ARTIFACTS_DIR = SPELLBOOK_DATA_DIR / "artifacts"

@@ -29,6 +29,8 @@ def pages(page: Page, address: str) -> Iterator[tuple[str, str]]:
     yield "incident", "/incidents/1"
     found = dict(_linked(page, f"{address}/incidents/1", LINKS))
     yield from found.items()
+    yield "readers", "/readers"
+    yield "history", "/history"
     yield "domain", "/domains/growth"
     yield "receipts", "/receipts"
     yield "me", "/me"
@@ -68,12 +70,17 @@ def signed_in(browser: Browser, address: str, email: str, password: str, size: s
     return page
 
 
+PAINTED = "() => new Promise(done => requestAnimationFrame(() => requestAnimationFrame(() => setTimeout(done, 200))))"
+"""A busy machine draws what a larger window uncovers a moment after it grew."""
+
+
 def whole(page: Page, size: str) -> None:
     """Make the window as high as the page, up to a limit: what sticks to its lower edge then covers little."""
     width, height = SIZES[size]
     page.set_viewport_size({"width": width, "height": height})
     high = int(page.evaluate("document.documentElement.scrollHeight"))
     page.set_viewport_size({"width": width, "height": min(max(high, height), HIGHEST[size])})
+    page.evaluate(PAINTED)
 
 
 def main() -> int:

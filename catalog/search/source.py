@@ -16,6 +16,7 @@ from catalog.search.marks import domain_marks, owner_mark
 from catalog.search.text import fold, name_words, words
 from foundation import bulk
 
+CLAIMED = ("tags", "label")
 MOST = 5000  # different words of one asset that count: a generated table may have any number of columns
 
 
@@ -85,13 +86,11 @@ def _line(found: Sequence[str]) -> str:
 
 
 def _tags(ids: Sequence[int]) -> dict[int, list[str]]:
-    """The tags, as JSON, of each asset that some source claims now; an asset without a standing claim is left out."""
+    """The tags, as JSON, and labels of each asset that some source claims now; one without such a claim is left out."""
     found: dict[int, list[str]] = {}
     claims = NodeClaim.objects.filter(asset__in=bulk.among(ids), removed_in__isnull=True)
-    for pk, text in claims.values_list("asset_id", KeyTextTransform("tags", "attributes")):
-        kept = found.setdefault(pk, [])
-        if text and text != "[]":
-            kept.append(str(text))
+    for pk, *texts in claims.values_list("asset_id", *(KeyTextTransform(one, "attributes") for one in CLAIMED)):
+        found.setdefault(pk, []).extend(str(text) for text in texts if text and text != "[]")
     return found
 
 

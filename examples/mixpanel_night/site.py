@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import html
 import json
 import os
 import re
@@ -19,6 +20,14 @@ ROOT = Path(__file__).resolve().parent.parent.parent
 Fields = list[tuple[str, str]]
 
 
+class Stuck(Exception):
+    """The night cannot go on: what was awaited, what was seen instead, and the log of the site that says more."""
+
+    def __init__(self, awaited: str, seen: str, log: str = "web.log") -> None:
+        super().__init__(f"{awaited} was awaited; seen: {seen}")
+        self.awaited, self.seen, self.log = awaited, seen, log
+
+
 class Site:
     """One running installation: its address, its data folder, its agent's token."""
 
@@ -33,22 +42,20 @@ class Site:
         self.token = ""
 
     def command(self, *arguments: str, text: str | None = None) -> str:
-        """What one management command printed; its own sentence when it fails."""
+        """What one management command printed; Stuck, with its own sentence, when it fails."""
         done = subprocess.run(
             [sys.executable, "manage.py", *arguments],
             cwd=ROOT, env=self.environment, input=text, capture_output=True, text=True, check=False,
         )  # fmt: skip
         if done.returncode:
-            raise SystemExit(f"manage.py {arguments[0]} failed: {(done.stderr or done.stdout).strip()[-800:]}")
+            raise Stuck(f"manage.py {arguments[0]}", last_line(done.stderr or done.stdout), "")
         return done.stdout
 
     def api(self, method: str, path: str, **options: Any) -> dict[str, Any]:
         """One call of the API as the orchestrator's agent."""
         with httpx.Client(base_url=self.address, timeout=60) as client:
             headers = {"Authorization": f"Bearer {self.token}"}
-            answer = client.request(method, f"/api/v1{path}", headers=headers, **options)
-        if answer.is_error:
-            raise SystemExit(f"{method} {path} was answered with {answer.status_code}: {answer.text[:400]}")
+            answer = asked(client, method, f"/api/v1{path}", headers=headers, **options)
         return dict(answer.json())
 
     def announce(self, **fields: Any) -> dict[str, Any]:
@@ -64,15 +71,17 @@ class Site:
         """Record one value as the orchestrator's agent."""
         return self.api("POST", "/values", json={"asset": asset, "metric": metric, "value": value, "build": build})
 
-    def wait(self, what: str, ready: Callable[[], Any], seconds: float = 120) -> Any:
-        """Ask until the answer is true; say what was waited for when it never is."""
+    def wait(
+        self, what: str, ready: Callable[[], Any], seen: Callable[[], str], *, log: str, seconds: float = 120
+    ) -> Any:
+        """Ask until the answer is true; Stuck, with what is seen by then, when it never is."""
         until = time.monotonic() + seconds
         while time.monotonic() < until:
             answer = ready()
             if answer:
                 return answer
             time.sleep(0.3)
-        raise SystemExit(f"Waited {seconds:.0f} s for {what}; the logs are in {self.data / 'log'}.")
+        raise Stuck(f"{what} (for {seconds:.0f} s)", seen(), log)
 
     def sign_in(self, email: str, password: str) -> Person:
         """Sign in as a person, as a browser does."""
@@ -88,26 +97,47 @@ class Person:
 
     def read(self, path: str) -> str:
         """The text of a page."""
-        answer = self.client.get(path)
-        if answer.is_error:
-            raise SystemExit(f"{path} was answered with {answer.status_code}.")
-        return answer.text
+        return asked(self.client, "GET", path).text
 
     def post(self, page: str, action: str, fields: Fields) -> httpx.Response:
         """Post one form of a page with its hidden fields, the CSRF token among them."""
         form = next((form for form in forms(self.read(page)) if form.action in (action, "")), None)
         if form is None:
-            raise SystemExit(f"The page {page} has no form for {action}.")
+            raise Stuck(f"a form for {action} on the page {page}", "there is none")
         given = {name for name, _ in fields}
         hidden = [(name, value) for name, value in form.hidden if name not in given]
         body: dict[str, list[str]] = {}
         for name, value in [*hidden, *fields]:
             body.setdefault(name, []).append(value)
-        answer = self.client.post(action, data=body, headers={"Referer": str(self.client.base_url)})
-        if answer.is_error:
-            said = re.sub(r"<[^>]+>|\s+", " ", answer.text).strip()
-            raise SystemExit(f"{action} was answered with {answer.status_code}: {said[:300]}")
-        return answer
+        return asked(self.client, "POST", action, data=body, headers={"Referer": str(self.client.base_url)})
+
+
+def asked(client: httpx.Client, method: str, path: str, **options: Any) -> httpx.Response:
+    """The answer to one request; Stuck, with the sentence of the refusal, for one that is no success."""
+    try:
+        answer = client.request(method, path, **options)
+    except httpx.HTTPError as error:
+        raise Stuck(f"{method} {path}", f"no answer ({type(error).__name__})") from None
+    if answer.is_error:
+        raise Stuck(f"{method} {path}", f"{answer.status_code}, {refusal(answer)}")
+    return answer
+
+
+def refusal(answer: httpx.Response) -> str:
+    """The one sentence with which the API or a page refuses; of a page that has none its title."""
+    if answer.headers.get("content-type", "").startswith("application/json"):
+        return str(answer.json().get("message") or "no reason was given")
+    for pattern in (r'<p class="lead">(.*?)</p>', r'class="note bad".*?<p>(.*?)</p>', r"<title>(.*?)</title>"):
+        found = re.search(pattern, answer.text, re.DOTALL)
+        if found:
+            return html.unescape(" ".join(re.sub(r"<[^>]+>", " ", found[1]).split()))[:300]
+    return "no reason was given"
+
+
+def last_line(text: str) -> str:
+    """The last line that says something, as a command says it."""
+    found = next((line.strip() for line in reversed(text.splitlines()) if line.strip()), "nothing was said")
+    return found.removeprefix("CommandError: ")[:300]
 
 
 class Form:

@@ -9,6 +9,7 @@ from ninja.security import HttpBearer
 
 from foundation import people
 from foundation.audit import Actor
+from spellbook import customer
 
 
 class Scope(HttpBearer):
@@ -22,4 +23,5 @@ class Scope(HttpBearer):
         if not token:
             return None
         principal = people.principal_for_token(token, scope=self.scope)
+        customer.check(request.GET.get(customer.ARGUMENT))
         return Actor(principal, "api", correlation_id=uuid4())

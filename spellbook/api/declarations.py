@@ -9,6 +9,7 @@ from django.http import HttpRequest
 from ninja import Router
 
 from catalog.register import register, row_as_dict
+from catalog.services.access import is_agent
 from foundation.audit import Actor
 from foundation.clock import now
 from foundation.errors import BadInput
@@ -16,6 +17,7 @@ from spellbook.api.auth import Scope
 from spellbook.coverage import with_baseline
 from spellbook.declaring import LARGEST, declare_document, read_yaml
 from spellbook.eyes import eyes_of
+from spellbook.suggesting import COUNTS, WAITS
 
 router = Router()
 MOST = 1000
@@ -24,9 +26,12 @@ YAML_TYPES = ("application/yaml", "application/x-yaml", "text/yaml")
 
 @router.post("/declarations", auth=Scope("declare:write"))
 def declare(request: HttpRequest) -> dict[str, Any]:
-    """Keep a declaration, JSON or YAML; an agent's is a suggestion until a person of the domain answers it."""
+    """Keep a declaration, JSON or YAML; an agent's is a suggestion until a person of the domain answers it, and the
+    answer says so under `status`."""
     actor: Actor = request.auth  # type: ignore[attr-defined]
-    return declare_document(_body(request), actor=actor)
+    told = declare_document(_body(request), actor=actor)
+    suggested = COUNTS if told["consumers"] else WAITS
+    return {**told, "status": suggested if is_agent(actor) else "declared"}
 
 
 @router.get("/readers", auth=Scope("catalog:read"))

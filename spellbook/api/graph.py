@@ -21,6 +21,19 @@ def explain_asset(request: HttpRequest, name: str) -> dict[str, Any]:
     return asking.explained(name, actor=_actor(request))
 
 
+@router.get("/assets/{path:name}/columns/{path:column}/lineage", auth=read)
+def read_column_lineage(
+    request: HttpRequest,
+    name: str,
+    column: str,
+    direction: Literal["up", "down"] = "down",
+    hops: int | None = None,
+    limit: int = asking.MOST_ROWS,
+) -> dict[str, Any]:
+    """What one column is made of, or goes into, with the confidence of each step."""
+    return asking.column_lineage(name, column, direction, actor=_actor(request), hops=hops, limit=limit)
+
+
 @router.get("/assets/{path:name}/lineage", auth=read)
 def read_lineage(
     request: HttpRequest,

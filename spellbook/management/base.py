@@ -46,9 +46,14 @@ class Command(BaseCommand):
         self.say(refused_in_words(lambda: self.run(actor_of(options["acting"]), **options)), options["format"])
 
     def say(self, answer: Answer, asked: str) -> None:
-        """Write the answer to standard output, as JSON or as text."""
+        """Write the answer to standard output, as JSON or as text, in which nothing moves the cursor of a terminal."""
         as_json = asked == "json"
-        self.stdout.write(json.dumps(answer, sort_keys=True, default=str) if as_json else self.text(answer))
+        self.stdout.write(json.dumps(answer, sort_keys=True, default=str) if as_json else _still(self.text(answer)))
+
+
+def _still(text: str) -> str:
+    """Text in which names and words from elsewhere hold no escape sequence and no sign that turns the line (D19)."""
+    return "".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in text)
 
 
 def _said(value: object) -> str:

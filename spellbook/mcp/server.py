@@ -13,6 +13,7 @@ from mcp_types import CallToolResult, InputRequiredResult, TextContent
 from pydantic import ValidationError
 
 from foundation.errors import SpellbookError
+from spellbook import customer
 from spellbook.mcp.bearer import bearing
 from spellbook.mcp.tools import TOOLS, in_database
 from spellbook.sentences import sentence
@@ -21,7 +22,8 @@ TOKEN = "spellbook.token"  # noqa: S105 -- the key of the ASGI scope under which
 INSTRUCTIONS = (
     "Spellbook knows which tables there are, what they feed, and when the next reader reads. Ask before you change a "
     "table: blast_radius says who is hurt and by when. What you declare is a suggestion until a person of the domain "
-    "answers. Nothing here approves, runs or stops anything."
+    "answers. Nothing here approves, runs or stops anything. A customerId may be left out; one that is given must be "
+    "that of this installation."
 )
 PARAMETERS = {tool.__name__: tuple(signature(tool).parameters) for tool, _ in TOOLS}
 BROKEN = "Something broke here; the log of the installation has the details."
@@ -42,12 +44,16 @@ class Server(MCPServer[Any]):
         self, name: str, arguments: dict[str, Any], context: Context[Any, Any] | None = None
     ) -> CallToolResult | InputRequiredResult:
         """As the base class, but a refusal is `{"error", "message"}` in JSON, marked as an error, and never raised."""
-        unknown = self._unknown(name, arguments)
+        given = {key: value for key, value in arguments.items() if key != customer.ARGUMENT}
+        unknown = self._unknown(name, given)
         if unknown:
             return refused("bad_input", unknown)
         try:
+            customer.check(arguments.get(customer.ARGUMENT))
             with bearing(self.token or _token_of(context)):
-                return await super().call_tool(name, arguments, context)
+                return await super().call_tool(name, given, context)
+        except SpellbookError as error:
+            return refused(error.code, sentence(error))
         except ToolError as error:
             return _told(name, error)
 
@@ -71,11 +77,24 @@ def _told(name: str, error: ToolError) -> CallToolResult:
     if isinstance(cause, SpellbookError):
         return refused(cause.code, sentence(cause))
     if isinstance(cause, ValidationError):
-        first = cause.errors()[0]
-        where = ".".join(str(part) for part in first["loc"]) or "arguments"
-        return refused("bad_input", sentence(f"{where}: {first['msg']}"))
+        return refused("bad_input", _misfit(cause))
     logger.error("The tool %s broke.", name, exc_info=cause or error)
     return refused("broken", BROKEN)
+
+
+def _misfit(error: ValidationError) -> str:
+    """What does not fit in one sentence: the first argument that is wrong, in the words of pydantic where it has one
+    way to be right."""
+    found = error.errors()
+    where = str(found[0]["loc"][0]) if found[0]["loc"] else "arguments"
+    mine = [one for one in found if one["loc"][:1] == found[0]["loc"][:1]]
+    if mine[0]["type"] == "missing":
+        return f"{where} is needed."
+    if any(one["type"] == "too_long" for one in mine):
+        return f"{where}: at most {mine[-1]['ctx']['max_length']} names are taken."
+    if len(mine) > 1 and mine[0]["loc"][1:] == ("str",):
+        return f"{where}: give a text or a list of texts."
+    return sentence(f"{where}: {mine[0]['msg']}")
 
 
 def _token_of(context: Context[Any, Any] | None) -> str:

@@ -44,10 +44,11 @@ class Explained(Answer):
     code: dict[str, Any] | str
     columns: list[dict[str, Any]] | str
     people: dict[str, list[str] | str]
-    upstream: dict[str, Any]
-    downstream: dict[str, Any]
-    readers: dict[str, Any]
+    upstream: dict[str, Any] | str
+    downstream: dict[str, Any] | str
+    readers: dict[str, Any] | str
     next_read: str
+    freshness: dict[str, Any] | str
     checks: list[dict[str, Any]] | str
     metrics: list[dict[str, Any]] | str
     open_incidents: list[str]
@@ -67,6 +68,23 @@ class Walked(Answer):
     cycle: bool = Field(description="whether the asset feeds itself, as a sync that writes back makes it")
     rows: list[dict[str, Any]]
     next_read: str | None
+
+
+class WalkedColumns(Answer):
+    """`column_lineage`; names of a restricted domain are null."""
+
+    asset: str
+    column: str
+    direction: str
+    graph_version: int
+    total: int = Field(description="all columns reached within the hops asked for")
+    nodes: list[dict[str, Any]] = Field(description="nearest first; `confidence` in percent, of the weakest step")
+    rows_total: int
+    rows: list[dict[str, Any]] = Field(description="tables whose rows the column decides: filters, joins, groups")
+    fallback_total: int
+    fallback: list[dict[str, Any]] = Field(description="reached, but only the table is known, with the reason")
+    truncated: bool = Field(description="whether one of the lists is not complete")
+    reason: str = Field(description="why the column is taken as it was named, or empty")
 
 
 class Radius(Answer):

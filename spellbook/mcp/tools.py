@@ -12,7 +12,7 @@ from pydantic import Field
 
 from spellbook import asking, suggesting
 from spellbook.mcp.bearer import READ, SUGGEST, caller
-from spellbook.mcp.shapes import Explained, Found, Radius, Suggested, Walked
+from spellbook.mcp.shapes import Explained, Found, Radius, Suggested, Walked, WalkedColumns
 
 P = ParamSpec("P")
 R = TypeVar("R")
@@ -22,7 +22,7 @@ Name = Annotated[str, Field(description=NAMED, max_length=1000)]
 Hops = Annotated[int | None, Field(description="no further than so many edges; all when left out", ge=1, le=1_000_000)]
 Limit = Annotated[int, Field(description="at most so many rows", ge=1, le=asking.MOST_ROWS)]
 Offset = Annotated[int, Field(description="rows to leave out before", ge=0, lt=2**31)]
-Names = Annotated[tuple[str, ...], Field(max_length=200)]
+Names = str | Annotated[tuple[str, ...], Field(max_length=200)]
 Text = Annotated[str, Field(max_length=10_000)]
 Mode = Literal["mirror", "append", "full", "one_time", "activation", "extract", "unknown"]
 
@@ -54,7 +54,9 @@ def search(
     """Find tables, columns, readers and syncs. Exact names come first, then beginnings, then words; near names are
     given when nothing is found."""
     actor = caller(READ)
-    return Found(**asking.search(text, actor=actor, kinds=kinds, domains=domains, offset=offset, limit=limit))
+    return Found(
+        **asking.search(text, actor=actor, kinds=_names(kinds), domains=_names(domains), offset=offset, limit=limit)
+    )
 
 
 def explain_table(asset: Name) -> Explained:
@@ -74,8 +76,24 @@ def lineage(
 ) -> Walked:
     """What feeds an asset or what it feeds, with hops, one witness path (`via`), kinds counted, cycles said, and for
     readers when they read next. `total` counts all; `truncated` says that there are more rows."""
+    actor, wanted = caller(READ), _names(kinds)
+    return Walked(**asking.lineage(asset, direction, actor=actor, hops=hops, kinds=wanted, offset=offset, limit=limit))
+
+
+def column_lineage(
+    asset: Name,
+    column: Annotated[str, Field(description="the name of a column; case is not told apart", max_length=1000)],
+    direction: Annotated[
+        Literal["up", "down"], Field(description="up: what it is made of; down: what it goes into")
+    ] = "down",
+    hops: Hops = None,
+    limit: Limit = 100,
+) -> WalkedColumns:
+    """What one column is made of or goes into, across tables, each step with its kind and confidence. `rows` are tables
+    whose rows it decides; `fallback` are assets that are reached by their tables alone, with the reason: what lies
+    there is not known, which never means no impact."""
     actor = caller(READ)
-    return Walked(**asking.lineage(asset, direction, actor=actor, hops=hops, kinds=kinds, offset=offset, limit=limit))
+    return WalkedColumns(**asking.column_lineage(asset, column, direction, actor=actor, hops=hops, limit=limit))
 
 
 def blast_radius(asset: Name, hops: Hops = None, limit: Limit = 100) -> Radius:
@@ -106,7 +124,8 @@ def declare(
     are left out say nothing."""
     actor = caller(SUGGEST)
     said = {
-        "kind": kind, "reads": _list(reads), "through": _list(through), "tool": tool, "mode": mode,
+        "kind": kind, "reads": None if reads is None else _names(reads),
+        "through": None if through is None else _names(through), "tool": tool, "mode": mode,
         "delete_rule": delete_rule, "schedule": _schedule(cron, zone, triggered_by_api), "lead_minutes": lead_minutes,
         "consequence": consequence, "contact": contact,
     }  # fmt: skip
@@ -122,8 +141,9 @@ def note(asset: Name, text: Annotated[Text, Field(description="one thing worth k
     return Suggested(**suggesting.suggest_note(asset, text, actor=caller(SUGGEST)))
 
 
-def _list(names: tuple[str, ...] | None) -> list[str] | None:
-    return None if names is None else list(names)
+def _names(told: Names) -> list[str]:
+    """One name stands for a list of one."""
+    return [told] if isinstance(told, str) else list(told)
 
 
 def _schedule(cron: str | None, zone: str | None, by_api: bool | None) -> dict[str, Any] | None:
@@ -135,6 +155,7 @@ TOOLS: tuple[tuple[Callable[..., Any], ToolAnnotations], ...] = (
     (search, ASKS),
     (explain_table, ASKS),
     (lineage, ASKS),
+    (column_lineage, ASKS),
     (blast_radius, ASKS),
     (declare, SUGGESTS),
     (note, SUGGESTS),

@@ -15,11 +15,15 @@ from spellbook.pages.frame import AuthenticatedRequest, page, show
 from spellbook.pages.sight import Sight
 from spellbook.trust import scores
 
+EARLIER = {"history": "definition"}
+"""Parts by the names that addresses of earlier versions have."""
+
 
 @page("GET")
 def asset(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     """The page of one asset; `tab` names the part that is shown, by default the overview."""
-    sight, chosen = Sight(request.user), request.GET.get("tab", "overview")
+    sight, asked = Sight(request.user), request.GET.get("tab", "overview")
+    chosen = EARLIER.get(asked, asked)
     row = sight.asset(pk)
     if chosen not in TABS:
         raise NotFound(f"There is no part of this page called {chosen[:40]!r}; it has {', '.join(TABS)}.")

@@ -7,8 +7,11 @@ from dataclasses import dataclass
 from typing import Any
 
 from catalog import selectors
+from catalog.freshness import freshness_of
 from catalog.graph import lineage
+from catalog.graph.answering import Who, everybody
 from catalog.models import Asset, Build, Consumer, TableSize
+from catalog.models.consumers import ROLES
 from catalog.services import definitions
 from catalog.services.next_reads import next_read
 from foundation.clock import now
@@ -36,10 +39,12 @@ class Part:
 
 
 def overview(row: Asset, sight: Sight) -> Context:
-    """People, the evidence behind the trust score, size, code, and when it reads if it is a reader."""
+    """People, the evidence behind the trust score, size, code, how fresh a source is, and when a reader reads."""
     return {
         "formula": formula(),
+        "answering": _answering(row),
         "roles": row.roles.select_related("person__principal__name_row").order_by("role", "pk"),
+        "freshness": freshness_of(row),
         "relation": selectors.relation(row),
         "node": selectors.dbt_node(row),
         "size": TableSize.objects.filter(asset=row).first(),
@@ -90,7 +95,7 @@ def notes(row: Asset, sight: Sight) -> Context:
     return {"notes": rows.select_related(*related)[:MOST_NOTES], "notes_total": rows.count()}
 
 
-def history(row: Asset, sight: Sight) -> Context:
+def definition(row: Asset, sight: Sight) -> Context:
     """Every definition that stood or waits, newest first."""
     return {"definitions": definitions.history(row).filter(status__in=STANDING)}
 
@@ -102,8 +107,14 @@ TABS: Mapping[str, Part] = {
     "lineage": Part("Lineage", both_ways),
     "readers": Part("Readers", readers),
     "notes": Part("Notes", notes),
-    "history": Part("Definition", history),
+    "definition": Part("Definition", definition),
 }
+
+
+def _answering(row: Asset) -> list[tuple[str, list[Who]]]:
+    """Who answers for it in each role, the first to ask first: the same people as on every list."""
+    found = everybody([row.pk]).get(row.pk, {})
+    return [(role, found[role]) for role in ROLES if role in found]
 
 
 def _metrics(row: Asset) -> list[tuple[Metric, sparkline.Sparkline]]:

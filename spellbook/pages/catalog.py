@@ -72,7 +72,7 @@ def catalog(request: AuthenticatedRequest) -> HttpResponse:
     context = {**_results(asked, found), "wider": _wider(asked, found, request.user)}
     if request.htmx:
         return render(request, "pages/catalog.html#results", {**context, "sight": Sight(request.user)})
-    return show(request, "pages/catalog.html", {**context, **_choices()})
+    return show(request, "pages/catalog.html", {**context, **_choices(Sight(request.user))})
 
 
 def _find(asked: Asked, person: Person, limit: int) -> SearchPage:
@@ -148,13 +148,16 @@ def _wider(asked: Asked, found: SearchPage, person: Person) -> tuple[int, str] |
     return (total, free.address()) if total else None
 
 
-def _choices() -> dict[str, Any]:
-    owns = Exists(AssetRole.objects.filter(person=OuterRef("pk"), role="owner"))
-    owners = Person.objects.filter(owns | Exists(Domain.objects.filter(owner=OuterRef("pk"))), is_active=True)
+def _choices(sight: Sight) -> dict[str, Any]:
+    """What the filters offer; of restricted domains that these eyes do not see neither the name nor who owns there."""
+    domains = Domain.objects.exclude(pk__in=sight.hidden_domains)
+    roles = AssetRole.objects.exclude(asset__domain__in=sight.hidden_domains)
+    owns = Exists(roles.filter(person=OuterRef("pk"), role="owner"))
+    owners = Person.objects.filter(owns | Exists(domains.filter(owner=OuterRef("pk"))), is_active=True)
     named = owners.select_related("principal__name_row")[:500]
     return {
         "kinds": sorted(Asset.objects.order_by().values_list("kind", flat=True).distinct()),
-        "domains": Domain.objects.order_by("name"),
+        "domains": domains.order_by("name"),
         "orders": ORDERS,
         "owners": sorted(((str(one.pk), display_name(one.principal)) for one in named), key=lambda one: one[1]),
     }

@@ -13,6 +13,7 @@ from catalog.services import definitions, notes
 from catalog.services.access import answers_for, domains_of, may_change
 from catalog.services.declare import declare
 from foundation.errors import BadInput
+from spellbook.pages.form_words import LABELS, in_words_of_the_form
 from spellbook.pages.frame import AuthenticatedRequest, actor_of, done, page, show
 from spellbook.pages.reader_form import LONGEST, ROLE_WORDS, people, roles_text
 from spellbook.pages.sight import Sight
@@ -63,7 +64,11 @@ def people_of(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     said = _changes(request, asset)
     if not said:
         return done(request, f"/assets/{pk}/declare", "Nothing was changed.")
-    declare({"assets": [{"asset": full_name(asset), **said}]}, actor=actor_of(request))
+    name = full_name(asset)
+    try:
+        declare({"assets": [{"asset": name, **said}]}, actor=actor_of(request))
+    except BadInput as error:
+        raise BadInput(in_words_of_the_form(error, name)) from None
     return done(request, f"/assets/{pk}/declare", "Kept.")
 
 
@@ -73,7 +78,7 @@ def _changes(request: AuthenticatedRequest, asset: Asset) -> dict[str, Any]:
     for role in ROLES:
         text = request.POST.get(role, "").strip()
         if len(text) > LONGEST:
-            raise BadInput(f"The field {role.replace('_', ' ')} has more than {LONGEST} characters.")
+            raise BadInput(f"{LABELS[role]}: it has more than {LONGEST} characters.")
         if role in request.POST and text != now[role]:
             said[role] = people(role, text)
     domain = request.POST.get("domain", "").strip()

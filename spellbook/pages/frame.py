@@ -22,7 +22,16 @@ from foundation.errors import BadInput, SpellbookError
 from foundation.models import Person, Principal
 from spellbook.pages.sight import Sight
 
-_PAGE_OF_A_FORM = re.compile(r"/(?:requests|incidents|plans|domains|readers|assets)/[^/]+")
+_PAGES_OF_FORMS = (
+    (re.compile(r"(/assets/\d+)/(?:definition|note|people)"), r"\1/declare"),
+    (re.compile(r"/suggestions/.*"), "/readers"),
+    (re.compile(r"/holds/.*"), "/me"),
+    (re.compile(r"(/(?:requests|incidents|plans|domains|readers)/[^/]+)/.*"), r"\1"),
+)
+"""From the address that a form is sent to, to the page on which it stands; of all others that is home."""
+_LISTS = {"assets": "/catalog", "plans": "/incidents", "requests": "/me"} | {
+    name: f"/{name}" for name in ("catalog", "readers", "incidents", "history", "receipts", "domains")
+}
 
 
 class AuthenticatedRequest(HttpRequest):
@@ -38,7 +47,8 @@ View = Callable[..., HttpResponse]
 def page(*methods: str) -> Callable[[View], View]:
     """A view for signed-in people that answers these methods alone and turns a typed refusal into a page.
 
-    Whoever is not signed in goes to /sign-in and comes back; another method is answered with 405.
+    Whoever is not signed in goes to /sign-in and comes back; whoever opens the address of a form (from the history of
+    the browser, after a refusal) goes to the page on which it stands; another method is answered with 405.
     """
     allowed = [*methods, "HEAD"] if "GET" in methods else list(methods)
 
@@ -48,6 +58,8 @@ def page(*methods: str) -> Callable[[View], View]:
         def answer(request: HttpRequest, *args: Any, **kwargs: Any) -> HttpResponse:
             if not request.user.is_authenticated:
                 return redirect_to_login(_way_back(request))
+            if request.method in ("GET", "HEAD") and "GET" not in methods:
+                return HttpResponseRedirect(_page_of_the_form(request))
             if request.method not in allowed:
                 return HttpResponseNotAllowed(allowed)
             mine = cast(AuthenticatedRequest, request)
@@ -71,10 +83,22 @@ def _refuse_null(request: HttpRequest) -> None:
 
 def _way_back(request: HttpRequest) -> str:
     """The page to return to after signing in: for a form, the page that it stands on."""
-    if request.method in ("GET", "HEAD"):
-        return request.get_full_path()
-    found = _PAGE_OF_A_FORM.match(request.path)
-    return found[0] if found else "/"
+    return request.get_full_path() if request.method in ("GET", "HEAD") else _page_of_the_form(request)
+
+
+def _page_of_the_form(request: HttpRequest) -> str:
+    pages = (found.expand(page) for form, page in _PAGES_OF_FORMS if (found := form.fullmatch(request.path)))
+    return next(pages, "/")
+
+
+def _before(request: HttpRequest) -> str:
+    """Where a refused page leads back to: the same one without its question, the list of its kind, or home."""
+    if request.method not in ("GET", "HEAD"):
+        return _page_of_the_form(request)
+    if request.GET:
+        return request.path
+    kind, _, one = request.path.strip("/").partition("/")
+    return _LISTS.get(kind, "/") if one else "/"
 
 
 def actor_of(request: AuthenticatedRequest) -> Actor:
@@ -100,7 +124,11 @@ def done(request: AuthenticatedRequest, address: str, said: str) -> HttpResponse
 
 def refused(request: AuthenticatedRequest, error: SpellbookError, *, back: str = "") -> HttpResponse:
     """A typed refusal with its own status and one sentence: a page, or a fragment for the form that was sent."""
-    context = {"message": str(error), "status": error.status, "back": back or _way_back(request)}
+    context = {
+        "message": Sight(request.user).called(str(error)),
+        "status": error.status,
+        "back": back or _before(request),
+    }
     if request.htmx and request.method == "POST":
         return render(request, "pages/error.html#refusal", context, status=error.status)
     return show(

@@ -9,21 +9,24 @@ import networkx as nx
 
 MOST_DRAWN = 300
 MOST_SIBLINGS = 12
-NODE_WIDTH, NODE_HEIGHT, GAP_X, GAP_Y, EDGE = 196, 40, 56, 14, 12
-LABEL = 25
+NODE_WIDTH, GAP_X, GAP_Y, EDGE = 216, 56, 14, 12
+LINE, MOST_LINES = 27, 3  # letters of a line, and lines, for which a box has room
+FIRST, NEXT = 26, 15  # the height of a box without its name, and of each line of that
+MARKS = " ._-/:"
 
 
 @dataclass(frozen=True)
 class Node:
-    """A box at (x, y). `asset_id` is None for "+n more", which stands for the rest of a layer."""
+    """A box at (x, y). `asset_id` is None for "+n more", which stands for the rest of a layer. `lines` are its name."""
 
     asset_id: int | None
     x: int
     y: int
-    label: str
+    lines: list[str]
     full: str
     kind: str
     role: str
+    text_y: int
 
 
 @dataclass(frozen=True)
@@ -34,17 +37,18 @@ class Drawing:
     edges: list[str]
     width: int
     height: int
+    node_height: int
     node_width: int = NODE_WIDTH
-    node_height: int = NODE_HEIGHT
 
 
 @dataclass(frozen=True)
 class Label:
-    """What a node is called, what it is, and its role: origin, table or reader."""
+    """What a node is called, what it is, its role (origin, table, reader, suggested reader), and its name in full."""
 
     name: str
     kind: str
     role: str
+    full: str = ""
 
 
 def draw(source: int, labels: Mapping[int, Label], edges: Sequence[Sequence[int]]) -> Drawing | None:
@@ -91,34 +95,58 @@ def _place(graph: nx.DiGraph[int], layers: list[list[int]], labels: Mapping[int,
         layer if len(layer) <= MOST_SIBLINGS else _readers_first(layer, labels)[: MOST_SIBLINGS - 1] for layer in layers
     ]
     rows = [len(kept) + (len(kept) < len(layer)) for kept, layer in zip(shown, layers, strict=True)]
-    height = max(rows) * (NODE_HEIGHT + GAP_Y) - GAP_Y + 2 * EDGE
+    box = FIRST + NEXT * max(len(lines_of(label.name)) for label in labels.values())
+    height = max(rows) * (box + GAP_Y) - GAP_Y + 2 * EDGE
     nodes: list[Node] = []
     at: dict[int, tuple[int, int]] = {}
     for column, (kept, layer) in enumerate(zip(shown, layers, strict=True)):
         x = EDGE + column * (NODE_WIDTH + GAP_X)
-        top = (height - (rows[column] * (NODE_HEIGHT + GAP_Y) - GAP_Y)) // 2
+        top = (height - (rows[column] * (box + GAP_Y) - GAP_Y)) // 2
         for row, pk in enumerate(kept):
-            at[pk] = (x, top + row * (NODE_HEIGHT + GAP_Y))
-            nodes.append(_node(pk, at[pk], labels[pk]))
+            at[pk] = (x, top + row * (box + GAP_Y))
+            nodes.append(_node(pk, at[pk], labels[pk], box))
         if len(kept) < len(layer):
-            y = top + len(kept) * (NODE_HEIGHT + GAP_Y)
+            y = top + len(kept) * (box + GAP_Y)
             more = f"+{len(layer) - len(kept)} more"
-            nodes.append(Node(None, x, y, more, more, "", "more"))
-    paths = [_path(at[a], at[b]) for a, b in sorted(graph.edges) if a in at and b in at]
-    return Drawing(nodes, paths, EDGE * 2 + len(layers) * (NODE_WIDTH + GAP_X) - GAP_X, height)
+            nodes.append(Node(None, x, y, [more], more, "", "more", _text_y([more], box)))
+    paths = [_path(at[a], at[b], box) for a, b in sorted(graph.edges) if a in at and b in at]
+    return Drawing(nodes, paths, EDGE * 2 + len(layers) * (NODE_WIDTH + GAP_X) - GAP_X, height, box)
 
 
 def _readers_first(layer: list[int], labels: Mapping[int, Label]) -> list[int]:
-    return sorted(layer, key=lambda pk: labels[pk].role != "reader")
+    return sorted(layer, key=lambda pk: "reader" not in labels[pk].role)
 
 
-def _node(pk: int, at: tuple[int, int], label: Label) -> Node:
-    short = label.name if len(label.name) <= LABEL else f"{label.name[: LABEL - 1]}…"
-    return Node(pk, *at, short, label.name, label.kind, label.role)
+def _node(pk: int, at: tuple[int, int], label: Label, box: int) -> Node:
+    lines = lines_of(label.name)
+    return Node(pk, *at, lines, label.full or label.name, label.kind, label.role, _text_y(lines, box))
 
 
-def _path(start: tuple[int, int], end: tuple[int, int]) -> str:
-    x1, y1 = start[0] + NODE_WIDTH, start[1] + NODE_HEIGHT // 2
-    x2, y2 = end[0], end[1] + NODE_HEIGHT // 2
+def _text_y(lines: Sequence[str], box: int) -> int:
+    """Where the text of a box begins, one line above its first, so that name and kind stand in the middle."""
+    return (box - NEXT * (len(lines) + 1)) // 2 - 3
+
+
+def lines_of(name: str) -> list[str]:
+    """The name on lines that a box has room for, broken behind blanks and marks; the middle of too long a one is cut.
+
+    >>> lines_of("marts.daily_orders_by_customer")
+    ['marts.daily_orders_by_', 'customer']
+    """
+    rest, lines = name, list[str]()
+    if len(name) > LINE * MOST_LINES:
+        rest = f"{name[: LINE - 1]}…{name[LINE - LINE * MOST_LINES :]}"
+    while len(rest) > LINE:
+        least = len(rest) - LINE * (MOST_LINES - 1 - len(lines))  # what follows has to fit on the lines that are left
+        ends = [place for place in range(max(1, least), LINE + 1) if rest[place - 1] in MARKS]
+        cut = max(ends, default=LINE)
+        lines.append(rest[:cut].rstrip())
+        rest = rest[cut:]
+    return [*lines, rest]
+
+
+def _path(start: tuple[int, int], end: tuple[int, int], box: int) -> str:
+    x1, y1 = start[0] + NODE_WIDTH, start[1] + box // 2
+    x2, y2 = end[0], end[1] + box // 2
     bend = (x2 - x1) // 2 if x2 > x1 else GAP_X
     return f"M{x1} {y1}C{x1 + bend} {y1} {x2 - bend} {y2} {x2} {y2}"

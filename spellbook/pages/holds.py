@@ -6,6 +6,7 @@ from django.http import HttpResponse
 
 from incidents.services import holds
 from spellbook.pages.frame import AuthenticatedRequest, actor_of, done, page
+from spellbook.pages.sight import Sight
 
 
 @page("POST")
@@ -13,5 +14,5 @@ def answer(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     """Keep what the operator did: state (acknowledged, held, declined, released) and, in words, answer."""
     state, text = request.POST.get("state", ""), request.POST.get("answer", "").strip()
     hold = holds.answer(pk, state, text, person=request.user, actor=actor_of(request))
-    said = f"Your answer is kept: {hold.consumer.name} is {hold.state.replace('_', ' ')}."
+    said = f"Your answer is kept: {Sight(request.user).called(hold.consumer.name)} is {hold.state.replace('_', ' ')}."
     return done(request, f"/incidents/{hold.incident.number}", said)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from datetime import datetime
 from typing import Any
 
 from django.http import HttpResponse
@@ -12,7 +13,7 @@ from catalog.graph.lineage import Lineage, LineagePage
 from catalog.graph.lineage_rows import name_of
 from catalog.graph.walks import Direction
 from catalog.models import Asset
-from foundation.clock import now
+from foundation.clock import DatabaseNow
 from foundation.errors import BadInput, NotFound
 from spellbook.pages import graph
 from spellbook.pages.frame import AuthenticatedRequest, page, show
@@ -93,10 +94,11 @@ class Pages:
 
 
 def _found(request: AuthenticatedRequest, sight: Sight, pk: int, direction: Direction) -> Lineage:
+    asset, moment = _asset(sight, pk)
     return Lineage(
-        _asset(sight, pk),
+        asset,
         direction=direction,
-        at=now(),
+        at=moment,
         hops=_whole(request, "hops"),
         kinds=request.GET.getlist("kind")[:MOST_KINDS],
         version=_whole(request, "version"),
@@ -104,12 +106,12 @@ def _found(request: AuthenticatedRequest, sight: Sight, pk: int, direction: Dire
     )
 
 
-def _asset(sight: Sight, pk: int) -> Asset:
-    """One query where `Sight.asset` takes four: the hidden domains are asked for in any case."""
-    found = Asset.objects.select_related("domain").filter(pk=pk).first()
+def _asset(sight: Sight, pk: int) -> tuple[Asset, datetime]:
+    """The asset and the database's time in one query; the hidden domains are asked for in any case."""
+    found = Asset.objects.select_related("domain").annotate(moment=DatabaseNow()).filter(pk=pk).first()
     if found is None or not sight.sees(found):
         raise NotFound("There is no such table, or it is not for your eyes.")
-    return found
+    return found, found.moment  # type: ignore[attr-defined]  # annotated
 
 
 def _direction(request: AuthenticatedRequest) -> Direction:
@@ -134,22 +136,23 @@ def _drawing(found: Lineage, sight: Sight) -> graph.Drawing | None:
     if len(found.walk) >= graph.MOST_DRAWN:
         return None
     ids = found.walk.ids.tolist()
-    labels = {found.asset.pk: graph.Label(found.asset.name, found.asset.kind, "origin")}
+    labels = {found.asset.pk: _label(found.asset.name, found.asset.kind, "origin", sight)}
     rows = found.assets({found.asset.pk, *ids})
     for pk, node in zip(ids, found.walk.nodes.tolist(), strict=True):
         kind = f"{rows[pk].kind}, on a cycle" if found.graph.cyclic[node] else rows[pk].kind
-        role = "reader" if node in found.readings else "table"
-        labels[pk] = graph.Label(name_of(rows[pk], sight.hidden_domains), kind, role)
+        said = found.readings[node].said.status if node in found.readings else ""
+        role = {"": "table", "suggested": "suggested reader"}.get(said, "reader")
+        labels[pk] = _label(name_of(rows[pk], sight.hidden_domains), kind, role, sight)
     drawn = graph.draw(found.asset.pk, labels, found.edges())
     return None if drawn is None else _unlinked(drawn, [pk for pk in ids if rows[pk].domain_id in sight.hidden_domains])
 
 
+def _label(name: str, kind: str, role: str, sight: Sight) -> graph.Label:
+    called = sight.called(name)
+    return graph.Label(called, kind, role, called if called == name else f"{called}, {name}")
+
+
 def _unlinked(drawn: graph.Drawing, hidden: Sequence[int]) -> graph.Drawing:
     """A node that this person may not open stands in the drawing without a link."""
-    nodes = [
-        graph.Node(None, node.x, node.y, node.label, node.full, node.kind, node.role)
-        if node.asset_id in hidden
-        else node
-        for node in drawn.nodes
-    ]
-    return graph.Drawing(nodes, drawn.edges, drawn.width, drawn.height)
+    nodes = [replace(node, asset_id=None) if node.asset_id in hidden else node for node in drawn.nodes]
+    return replace(drawn, nodes=nodes)

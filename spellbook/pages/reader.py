@@ -17,6 +17,7 @@ from foundation.clock import now
 from foundation.errors import BadInput, Conflict, NotFound, SpellbookError
 from foundation.models import AuditRow
 from spellbook.pages import reader_form
+from spellbook.pages.form_words import in_words_of_the_form
 from spellbook.pages.frame import AuthenticatedRequest, actor_of, done, page, show
 from spellbook.pages.reader_form import ReaderForm
 from spellbook.pages.sight import Sight
@@ -124,7 +125,7 @@ def _form(
     context: dict[str, Any] = {
         "form": form,
         "domains": Domain.objects.exclude(pk__in=sight.hidden_domains),
-        "error": str(error) if error else "",
+        "error": sight.called(in_words_of_the_form(error, form.values["name"])) if error else "",
     }
     if asset is not None and consumer is not None:
         read = next_read(consumer, now())

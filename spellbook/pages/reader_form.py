@@ -14,6 +14,7 @@ from catalog.names import find_each, full_name
 from catalog.services import reading
 from foundation import canonical
 from foundation.errors import BadInput
+from spellbook.pages.form_words import LABELS
 from spellbook.pages.sight import Sight
 
 FIELDS: Final = (
@@ -94,21 +95,17 @@ def unseen(asset: Asset, sight: Sight) -> list[str]:
 
 
 def posted(data: QueryDict) -> ReaderForm:
-    """The form as it was sent. BadInput for a field that is too long."""
-    form = ReaderForm(seen=data.get("seen", ""))
-    for name in FIELDS:
-        text = data.get(name, "").replace("\r\n", "\n").strip()
-        if len(text) > LONGEST:
-            raise BadInput(f"The field {name.replace('_', ' ')} has more than {LONGEST} characters.")
-        form.values[name] = text
-    return form
+    """The form as it was sent."""
+    texts = {name: data.get(name, "").replace("\r\n", "\n").strip() for name in FIELDS}
+    return ReaderForm(texts, data.get("seen", ""))
 
 
 def entry(form: ReaderForm, before: Mapping[str, str]) -> dict[str, Any]:
     """What the form says as an item of `consumers`: the fields that differ from `before`; all of them, if it is empty.
 
-    `BLANK` is what a new reader's form differs from.
+    `BLANK` is what a new reader's form differs from. BadInput for a field that is too long.
     """
+    _refuse_long(form.values)
     differs = {name for name in FIELDS if form.values[name] != before.get(name)}
     said: dict[str, Any] = {"asset": form.values["name"]}
     for name in ("kind", "tool", "delete_rule", "consequence", "contact", "domain"):
@@ -129,6 +126,12 @@ def entry(form: ReaderForm, before: Mapping[str, str]) -> dict[str, Any]:
     if said.get("kind") == "sync" and "tool" not in said:
         said["tool"] = form.values["tool"]
     return said
+
+
+def _refuse_long(values: Mapping[str, str]) -> None:
+    for name in FIELDS:
+        if len(values[name]) > LONGEST:
+            raise BadInput(f"{LABELS[name]}: it has more than {LONGEST} characters.")
 
 
 def people(role: str, text: str) -> list[Any]:

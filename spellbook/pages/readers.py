@@ -28,6 +28,8 @@ COLUMNS: Final = (
     "next_read", "last_useful_minute", "reads", "unmatched", "owner", "operator", "business_owner", "on_call",
     "tool_admin", "consequence", "contact", "approved_by", "approved_at", "suggested_by", "gaps",
 )  # fmt: skip
+SHORT: Final = {name: words.partition(", so ")[0] for name, words in GAPS.items()}
+"""What may be missing, without what follows from it: the list above the readers says that once."""
 FILES: Final = (repository_file.READ, repository_file.REFUSED)
 
 
@@ -40,7 +42,7 @@ def readers(request: AuthenticatedRequest) -> HttpResponse:
         "page": found,
         "asked": asked,
         "gaps": [(name, words, found.counts[name]) for name, words in GAPS.items()],
-        "words": GAPS,
+        "short": SHORT,
         "columns": _columns(asked),
         "query": _query(asked),
         "unmatched": _unmatched(sight),

@@ -98,20 +98,20 @@ def _page(http: AuthenticatedRequest, pk: UUID, typed: Typed) -> HttpResponse:
     document = approvals.shown_document(row)
     chain = approvals.chain_rows(row)
     moment = now()
-    why_not = cannot(row, http.user, chain, moment)
+    why_not, joined = cannot(row, http.user, chain, moment), _joined(row, document, sight)
     context = {
         **plan_view.describe(row.plan, http.user),
         "asked": row,
         "shown": document,
         "reach": _reach(document, sight),
         "changed_damage": {one.pk for one in plan_view.damage(row.plan.incident) if _newer(one, row.created_at)},
-        "joined": _joined(row, document, sight),
+        "joined": joined,
         "chain": chain,
         "next_in_chain": next((link for link in chain if link.starts_at > moment and not link.why_not), None),
         "expired": row.state == "pending" and moment >= row.expires_at,
         "why_not": why_not,
         "votes": row.votes.select_related("person__principal__name_row").order_by("at"),
-        "may_decide": not why_not,
+        "may_decide": not why_not and not joined,
         "typed": typed,
         "key": uuid4(),
     }
@@ -135,11 +135,11 @@ def _newer(damage: Any, moment: datetime) -> bool:
 
 
 def _joined(row: Request, document: dict[str, Any], sight: Sight) -> list[str]:
-    """Names of readers that read now and were not shown; while there is one, no approval is taken (I2)."""
-    if row.state != "pending":
+    """Names of readers that read now and were not shown; while there is one, no decision is taken (I2)."""
+    if row.state != "pending" or now() >= row.expires_at:
         return []
     new = shown.joined(document, service.readers_now(row.pk)) or set()
-    return [sight.name(asset) for asset in sight.by_id(new).values()]
+    return [sight.called(sight.name(asset)) for asset in sight.by_id(new).values()]
 
 
 def cannot(row: Request, person: Person, chain: list[approvals.ChainRow], moment: datetime) -> str:

@@ -11,6 +11,7 @@ from django.db.models.functions import Concat
 
 from approvals.models import Plan, Receipt, Request
 from catalog.models import Asset, Domain
+from catalog.shown_names import EXPOSURE, exposure_names, named_in
 from foundation.errors import NotFound
 from foundation.models import Person, Role
 from incidents.models import Incident
@@ -38,6 +39,15 @@ class Sight:
     def name(self, asset: Asset) -> str:
         """The name of `asset`, or its kind with the word that the name is restricted."""
         return asset.name if self.sees(asset) else f"a {asset.kind} of a restricted domain"
+
+    @cached_property
+    def exposures(self) -> dict[str, str]:
+        """What people call the readers that have dbt's id for a name; read once, when one is shown."""
+        return exposure_names(self.hidden_domains)
+
+    def called(self, text: str) -> str:
+        """`text`, a name or a sentence, with readers as people call them instead of dbt's ids."""
+        return named_in(text, self.exposures) if EXPOSURE in text else text
 
     def asset(self, pk: int) -> Asset:
         """One asset whose page this person may open. NotFound otherwise."""

@@ -136,6 +136,12 @@ STATES: dict[str, dict[str, Said]] = {
     },
     "sealed": {"True": Said("seal", "ok", "Sealed"), "False": Said(*_WAITS, "Not sealed yet")},
     "stop": {"True": Said("stop", "bad", "Stopped"), "False": Said("play", "ok", "Dispatch running")},
+    "freshness": {
+        "pass": Said(*_GOOD, "Fresh"),
+        "warn": Said("clock", "warn", "Late"),
+        "error": Said(*_BAD, "Too late"),
+        "runtime error": Said("question", "muted", "dbt could not tell"),
+    },
     "actor": {
         "human": Said("person", "muted", "Person"),
         "agent": Said("agent", "muted", "Agent"),

@@ -46,7 +46,21 @@ def asset(context: dict[str, Any], row: Asset) -> SafeString | str:
     sight = context["sight"]
     if not sight.sees(row):
         return str(sight.name(row))
-    return format_html('<a href="/assets/{}">{}</a>', row.pk, visible(row.name))
+    return format_html('<a href="/assets/{}">{}</a>', row.pk, visible(sight.called(row.name)))
+
+
+@register.simple_tag(takes_context=True)
+def called(context: dict[str, Any], text: object) -> str:
+    """A name or a sentence with readers as people call them instead of dbt's ids."""
+    return visible(context["sight"].called(str(text)))
+
+
+@register.simple_tag(takes_context=True)
+def id_beneath(context: dict[str, Any], name: str) -> SafeString | str:
+    """dbt's id on a line of its own, where `called` says something else for it; else nothing."""
+    if context["sight"].called(name) == name:
+        return ""
+    return format_html('<span class="id code quiet">{}</span>', visible(name))
 
 
 @register.filter
@@ -70,12 +84,26 @@ def clock(moment: datetime | str | None) -> SafeString | str:
 
 @register.filter
 def away(moment: datetime | str | None) -> str:
-    """How far away a moment is, as in "in 28 min" or "3 h ago"; empty when it is not known."""
+    """How far away a moment is, as in "in 28 min" or "3 h ago", on one line; empty when it is not known."""
     found = _moment(moment)
     if found is None:
         return ""
     seconds = int((found - timezone.now()).total_seconds())
-    return f"in {_span(seconds)}" if seconds >= 0 else f"{_span(-seconds)} ago"
+    said = f"in {_span(seconds)}" if seconds >= 0 else f"{_span(-seconds)} ago"
+    return said.replace(" ", "\u00a0")
+
+
+@register.filter
+def span(seconds: int) -> str:
+    """A length of time, as in "12 h", on one line."""
+    return _span(seconds).replace(" ", "\u00a0")
+
+
+@register.filter
+def is_past(moment: datetime | str | None) -> bool:
+    """Whether a moment is known and over."""
+    found = _moment(moment)
+    return found is not None and found < timezone.now()
 
 
 @register.filter
@@ -143,5 +171,6 @@ def _span(seconds: int) -> str:
     if seconds < 3600:
         return f"{seconds // 60} min"
     if seconds < 86400:
-        return f"{seconds // 3600} h {seconds % 3600 // 60} min"
+        hours, minutes = divmod(seconds // 60, 60)
+        return f"{hours} h {minutes} min" if minutes else f"{hours} h"
     return f"{seconds // 86400} days"

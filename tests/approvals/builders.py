@@ -86,17 +86,17 @@ def raise_level(built: House, step_class: str = "") -> None:
 
 
 def graph(domain: Domain, number: int) -> tuple[Asset, Asset]:
-    """A table and the hourly sync that reads it, as one source claims them."""
+    """A table that dbt claims, and the hourly sync that is declared to read it."""
     asset = Asset.objects.create(namespace=NAMESPACE, name=f"main.orders_{number}", kind="table", domain=domain)
     reader = Asset.objects.create(namespace="sync://tool", name=f"orders sync {number}", kind="sync", domain=domain)
+    project = Source.objects.create(key=f"dbt:orders-{number}", kind="dbt")
     source = Source.objects.create(key=f"declared-{number}", kind="declared")
     head = GraphHead.objects.get_or_create(pk=1)[0]
     GraphHead.objects.filter(pk=1).update(version=head.version + 1)
     version = GraphVersion.objects.create(number=head.version + 1, at=now(), source=source)
-    says = {asset.pk: {}, reader.pk: {"kind": reader.kind, "reads": [asset.name], "unmatched": []}}
-    for one in (asset, reader):
-        attributes = says[one.pk]
-        NodeClaim.objects.create(source=source, asset=one, local_id=one.name, added_in=version, attributes=attributes)
+    NodeClaim.objects.create(source=project, asset=asset, local_id=f"model.{number}", added_in=version)
+    said = {"kind": reader.kind, "reads": [asset.name], "unmatched": []}
+    NodeClaim.objects.create(source=source, asset=reader, local_id=reader.name, added_in=version, attributes=said)
     EdgeClaim.objects.create(source=source, from_asset=asset, to_asset=reader, added_in=version)
     consumer = Consumer.objects.create(asset=reader, cron="0 * * * *", lead_seconds=60)
     Sync.objects.create(consumer=consumer, tool="crm", mode="mirror")

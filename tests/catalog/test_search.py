@@ -24,7 +24,13 @@ pytestmark = pytest.mark.django_db
 
 
 def asset(
-    name: str, *, columns: Sequence[str] = (), tags: Sequence[str] = (), indexed: bool = True, **more: Any
+    name: str,
+    *,
+    columns: Sequence[str] = (),
+    tags: Sequence[str] = (),
+    label: str = "",
+    indexed: bool = True,
+    **more: Any,
 ) -> Asset:
     """An asset in the graph, in a version of its own."""
     row = Asset.objects.create(**{"namespace": "duckdb://house", "name": name, "kind": "model"} | more)
@@ -33,9 +39,8 @@ def asset(
     head = GraphHead.objects.get()
     version = GraphVersion.objects.create(number=head.version + 1, at=now(), source=source)
     GraphHead.objects.update(version=version.number)
-    NodeClaim.objects.create(
-        source=source, asset=row, local_id=f"model.{row.pk}", added_in=version, attributes={"tags": list(tags)}
-    )
+    said = {"tags": list(tags), "label": label}
+    NodeClaim.objects.create(source=source, asset=row, local_id=f"model.{row.pk}", added_in=version, attributes=said)
     items = [{"name": one, "type": "text", "description": "", "nullable": None} for one in columns]
     ColumnList.objects.create(asset=row, items=items)
     if indexed:
@@ -86,6 +91,11 @@ def test_humps_accents_and_scripts_without_blanks_are_found() -> None:
     assert names("order items") == names("orderitems") == names("items") == ["dbo.OrderItems"]
     assert names("ete ventes") == names("VENTES D'ÉTÉ") == ["Ventes d'été"]
     assert names("売上") == names("高") == ["売上高表"]
+
+
+def test_a_reader_is_found_by_what_dbt_calls_it() -> None:
+    asset("exposure.freight.depot_wall", label="Wall of the depot", kind="dashboard")
+    assert names("wall of the dep") == ["exposure.freight.depot_wall"]
 
 
 def test_columns_tags_definitions_labels_and_kinds_are_found() -> None:

@@ -38,3 +38,13 @@ def manage(*arguments: str) -> Ran:
         except SystemExit as end:
             code = int(end.code or 0)
     return Ran(code, out.getvalue(), err.getvalue())
+
+
+def refused(ran: Ran, code: int = 1) -> str:
+    """The one line of a refusal."""
+    assert ran.code == code, ran
+    assert "Traceback" not in ran.err
+    line = ran.err.strip().splitlines()[-1]
+    assert code == 2 or len(ran.err.strip().splitlines()) == 1
+    assert code == 2 or line.endswith(".")
+    return line

@@ -59,6 +59,11 @@ def commands() -> Iterator[Shown]:
             )
 
 
+def mcp_calls() -> list[Shown]:
+    """The requests that the pages send to /mcp."""
+    return [shown for shown in commands() if shown.line.startswith("curl ") and shown.line.endswith("/mcp")]
+
+
 def prose(page: Path) -> str:
     """A page without its fenced blocks."""
     return _FENCE.sub("", page.read_text(encoding="utf-8"))

@@ -216,7 +216,7 @@ def test_a_machine_can_announce_record_and_read_and_decide_nothing() -> None:
         "api/v1/", "api/v1/builds", "api/v1/builds/<path:key>", "api/v1/values", "api/v1/incidents",
         "api/v1/incidents/<number>", "api/v1/declarations", "api/v1/readers", "api/v1/lineage", "api/v1/lineage/batch",
         "api/v1/assets", "api/v1/assets/<path:name>/explain", "api/v1/assets/<path:name>/blast_radius",
-        "api/v1/assets/<path:name>/lineage",
+        "api/v1/assets/<path:name>/lineage", "api/v1/assets/<path:name>/columns/<path:column>/lineage",
     }  # fmt: skip
 
 

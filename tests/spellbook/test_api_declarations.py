@@ -47,7 +47,12 @@ def token_of(person: Person) -> str:
 def test_an_agents_reader_is_suggested_and_its_answer_says_what_was_kept(agent: Machine) -> None:
     status, told = post(agent.token, {"consumers": [SYNC]})
     assert (status, told["consumers"], told["unmatched"]) == (200, ["Copy of orders"], [])
+    assert told["status"] == (
+        "suggested; it waits until a person of the domain approves or refuses it, and counts in blast radii meanwhile"
+    )
     assert Consumer.objects.get(asset__name="Copy of orders").status == "suggested"
+    note = post(agent.token, {"notes": [{"asset": "main.orders", "text": "Late on Mondays."}]})[1]
+    assert note["status"] == "suggested; it waits until a person of the domain approves or refuses it"
     again = post(agent.token, {"consumers": [SYNC]})
     assert (again[0], again[1]["consumers"], again[1]["graph_version"]) == (200, [], told["graph_version"])
 
@@ -57,7 +62,7 @@ def test_a_persons_token_declares_and_yaml_is_taken_too(agent: Machine) -> None:
         "consumers:\n- {asset: Copy of orders, tool: copier, reads: main.orders, schedule: {triggered_by_api: true}}\n"
     )
     status, told = post(token_of(agent.owner), text, "application/yaml")
-    assert (status, told["consumers"]) == (200, ["Copy of orders"])
+    assert (status, told["consumers"], told["status"]) == (200, ["Copy of orders"], "declared")
     row = Consumer.objects.get(asset__name="Copy of orders")
     assert (row.status, row.approved_by, row.triggered_by_api) == ("standing", agent.owner, True)
 

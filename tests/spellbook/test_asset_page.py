@@ -11,13 +11,17 @@ from django.db import connection
 from django.test import Client
 from django.test.utils import CaptureQueriesContext
 
-from catalog.models import Asset, Consumer, Definition, Domain, Note
+from catalog.models import Asset, AssetRole, Consumer, Definition, Domain, Note
+from catalog.services.imports import import_manifest
+from foundation.audit import Actor
 from foundation.clock import now
-from foundation.people import create_agent
+from foundation.people import create_agent, create_person, deactivate, system
 from incidents.models import Result
 from spellbook.pages.asset_tabs import TABS
 from spellbook.trust import scores
 from spellbook.trust_parts import FAILED_CHECK, INCIDENT_ABOVE, OPEN_INCIDENT, PARTS
+from tests.catalog.manifests import shop
+from tests.catalog.test_freshness import build, measured
 from tests.spellbook.page_data import HOSTILE, Scene, scene
 
 pytestmark = pytest.mark.django_db
@@ -155,6 +159,45 @@ def test_names_of_a_restricted_domain_are_hidden_in_every_part(night: Scene) -> 
     client = Client()
     client.force_login(night.people["stranger"])
     assert client.get(f"/assets/{board.pk}?tab=columns").status_code == 404
+
+
+def test_the_definitions_have_an_address_of_their_own_and_the_earlier_one_leads_there(night: Scene) -> None:
+    for tab in ("definition", "history"):
+        html = read(night, "fct_orders", tab)
+        assert (
+            f'<a href="/assets/{night.assets["fct_orders"].pk}?tab=definition" aria-current="page">Definition' in html
+        )
+        assert "Nobody has written what it means." in html
+
+
+def test_who_answers_is_the_same_on_the_page_and_in_every_list(night: Scene) -> None:
+    """A deactivated person and a label do not answer where the domain has an owner."""
+    fact = night.assets["fct_orders"]
+    gone = create_person("gone@shop.example", "Gone Owner")
+    AssetRole.objects.create(asset=fact, person=gone, role="owner")
+    AssetRole.objects.create(asset=fact, label="A team", role="owner", source="dbt:retail")
+    deactivate(gone, actor=night.actor("admin"))
+    said = words(read(night, "fct_orders"))
+    assert "People owner The owner, A team on call The owner Who was named" in said
+    assert "owner Gone Owner deactivated declared by people" in said
+    client = Client()
+    client.force_login(night.people["stranger"])
+    for path in (f"/catalog?q={fact.name}", f"/assets/{night.assets['stage_orders'].pk}/blast-radius"):
+        listed = words(client.get(path).content.decode())
+        assert "The owner" in listed[listed.index("fct_orders") :], path
+        assert "Gone Owner" not in listed[listed.index("fct_orders") :], path
+
+
+def test_a_source_says_how_fresh_it_was_when_dbt_looked(night: Scene) -> None:
+    machine = Actor(system("cli"), "cli")
+    import_manifest(shop(), actor=machine)
+    night.assets["raw"] = Asset.objects.get(name="dev.raw.orders")
+    assert "Freshness not known: no build brought a sources.json" in words(read(night, "raw"))
+    build(machine, "looked", measured("warn", hour=4), hour=4, project="shop")
+    said = words(read(night, "raw"))
+    assert "Freshness Late its newest row was loaded 1 Mar 02:00 UTC late after 12 h, too late after 2 days" in said
+    assert "dbt looked 1 Mar 04:00 UTC in the build looked" in said
+    assert "Freshness" not in words(read(night, "fct_orders"))
 
 
 def test_a_part_that_there_is_not_is_said(night: Scene) -> None:

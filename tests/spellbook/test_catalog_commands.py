@@ -182,7 +182,7 @@ def test_a_table_is_explained_and_what_is_unknown_is_said() -> None:
     assert {found[part] for part in ("checks", "metrics", "definition", "domain")} == {"not known yet"}
     assert found["trust"]["state"] == "unknown"
     assert found["people"]["owner"] == "not known yet"
-    assert json.loads(text("explain_table", "main.revenue"))["asset_id"] == found["asset_id"]
+    assert text("explain_table", "main.revenue").startswith("duckdb://shop/dev.main.revenue  model\n")
 
 
 @pytest.mark.django_db
@@ -231,8 +231,5 @@ def test_exit_codes_are_zero_one_and_two(files: Path) -> None:
     code, out, err = run("blast_radius", "nothing")
     assert (code, out, len(err.strip().splitlines())) == (1, "", 1)
     assert "No asset is named nothing." in err
-    code, out, err = run("blast_radius")
-    assert (code, out) == (2, "")
-    code, _, err = run("lineage", "orders", "--direction", "sideways")
-    assert code == 2
-    assert "sideways" in err
+    code, out, err = run("lineage", "orders", "--direction", "sideways")
+    assert (code, out, "sideways" in err) == (2, "", True)

@@ -90,6 +90,21 @@ def test_an_owner_is_chosen_from_the_list(client: Client) -> None:
     assert listed(read(client, f"/catalog?owner={owner.pk}")) == ["main.orders"]
 
 
+def test_the_filters_offer_no_restricted_domain_and_nobody_who_owns_there_alone(client: Client) -> None:
+    shop = Domain.objects.create(key="shop", name="The shop")
+    hidden = Domain.objects.create(key="vault", name="The vault", restricted=True)
+    for number, domain in enumerate((shop, hidden, None)):
+        owner = create_person(f"o{number}@shop.example", f"Owner {number}")
+        AssetRole.objects.create(asset=asset(f"main.t{number}", domain=domain), person=owner, role="owner")
+    Domain.objects.filter(pk=hidden.pk).update(owner=create_person("v@shop.example", "Vera Vault"))
+    html = read(client, "/catalog")
+    assert all(words in html for words in ("The shop", "Owner 0", "Owner 2"))
+    assert not any(words in html for words in ("The vault", "Owner 1", "Vera Vault"))
+    admin = create_person("admin@shop.example", "The admin", roles=["admin"])
+    client.force_login(admin)
+    assert all(words in read(client, "/catalog") for words in ("The vault", "Owner 1", "Vera Vault"))
+
+
 def test_heads_order_and_tell_how_it_is_ordered(client: Client) -> None:
     for name, kind in (("b", "model"), ("a", "source"), ("c", "model")):
         asset(name, kind=kind)

@@ -4,21 +4,18 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
-from typing import Any
 
 import pytest
-import yaml
-from django.contrib.auth import authenticate
 
-from approvals.models import AutonomyRule, Policy
+from approvals.models import AutonomyRule
 from catalog.models import Domain
 from catalog.selectors import find_asset
 from foundation import people
-from foundation.models import AuditRow, Person, Principal, Role, Token
+from foundation.models import AuditRow, Principal, Token
 from foundation.people import principal_for_token
-from incidents.models import Check, Incident, Result, Value
+from incidents.models import Incident, Result, Value
 from tests.catalog.manifests import shop
-from tests.spellbook.commands import Ran, manage
+from tests.spellbook.commands import manage, refused
 from tests.spellbook.machines import make_shop
 
 pytestmark = pytest.mark.django_db
@@ -27,16 +24,6 @@ pytestmark = pytest.mark.django_db
 @pytest.fixture(autouse=True)
 def graph() -> None:
     make_shop()
-
-
-def refused(ran: Ran, code: int = 1) -> str:
-    """The one line of a refusal."""
-    assert ran.code == code, ran
-    assert "Traceback" not in ran.err
-    line = ran.err.strip().splitlines()[-1]
-    assert code == 2 or len(ran.err.strip().splitlines()) == 1
-    assert code == 2 or line.endswith(".")
-    return line
 
 
 # --- record ----------------------------------------------------------------------------------------------------------
@@ -181,101 +168,6 @@ def test_a_token_that_cannot_be_issued_leaves_no_agent(more: list[str], words: s
     assert words in refused(manage("token", "issue", "loader", *more))
     assert Principal.objects.filter(kind=Principal.Kind.AGENT).count() == before
     assert not Token.objects.exists()
-
-
-# --- declare ---------------------------------------------------------------------------------------------------------
-
-DOCUMENT: dict[str, Any] = {
-    "people": [
-        {"email": "owner@example.com", "name": "Owner", "roles": ["member"]},
-        {"email": "Approver@example.com", "name": "Approver", "roles": ["member", "approver"]},
-        {"email": "fallback@example.com"},
-    ],
-    "domains": [
-        {
-            "name": "Shop floor", "owner": "owner@example.com", "approver": "approver@example.com",
-            "fallback": "fallback@example.com", "minimum_minutes": 45,
-        }
-    ],
-    "assets": [
-        {"asset": "main.orders", "domain": "Shop floor", "owner": "owner@example.com", "watch": ["row_count"]},
-        {"asset": "main.not_there_yet", "watch": ["row_count"]},
-    ],
-}  # fmt: skip
-
-
-def declare(folder: Path, document: object, *more: str) -> Ran:
-    path = folder / "estate.yml"
-    path.write_text(document if isinstance(document, str) else yaml.safe_dump(document))
-    return manage("declare", str(path), *more)
-
-
-def changed(**domain: object) -> dict[str, Any]:
-    return {**DOCUMENT, "domains": [{**DOCUMENT["domains"][0], **domain}]}
-
-
-def test_a_file_declares_people_domains_policy_and_checks(tmp_path: Path) -> None:
-    told = declare(tmp_path, DOCUMENT, "--sign-ins", "--format", "json").json
-    assert told["ignored"] == []
-    assert [one["name"] for one in told["unmatched"]] == ["main.not_there_yet"]
-    assert set(told["sign_ins"]) == {"owner@example.com", "approver@example.com", "fallback@example.com"}
-    for email, password in told["sign_ins"].items():
-        assert authenticate(username=email, password=password) == Person.objects.get(email=email)
-    policy = Policy.objects.get(domain__key="shop-floor")
-    assert (policy.approver.email, policy.fallback.email) == ("approver@example.com", "fallback@example.com")
-    assert policy.minimum_seconds == 45 * 60
-    assert Check.objects.get(origin="spellbook").asset == find_asset("main.orders")
-
-
-def test_without_being_asked_no_password_is_shown(tmp_path: Path) -> None:
-    ran = declare(tmp_path, DOCUMENT)
-    assert ran.code == 0
-    assert "sign_ins" not in ran.out
-
-
-def test_declared_twice_nothing_changes(tmp_path: Path) -> None:
-    declare(tmp_path, DOCUMENT)
-    models = (Person, Role, Domain, Policy, Check, AuditRow)
-    before = [model._default_manager.count() for model in models], Policy.objects.get().version
-    hashes = list(Person.objects.values_list("password", flat=True))
-    told = declare(tmp_path, DOCUMENT, "--sign-ins", "--format", "json").json
-    assert told["sign_ins"] == {}
-    assert ([model._default_manager.count() for model in models], Policy.objects.get().version) == before
-    assert list(Person.objects.values_list("password", flat=True)) == hashes
-
-
-@pytest.mark.parametrize(
-    ("document", "words"),
-    [
-        ("a: [", "not YAML"),
-        ("- 1", "holds no declaration"),
-        ("", "holds no declaration"),
-        ({"people": 3}, "list of mappings"),
-        ({"people": [{"name": "x"}]}, "needs an email"),
-        ({"people": [{"email": "no address"}]}, "address"),
-        ({"people": [{"email": "a@example.com", "roles": "admin"}]}, "list of words"),
-        (changed(approver="nobody@example.com"), "Nobody has the e-mail nobody@example.com"),
-        (changed(approver=None), "approver is missing"),
-        (changed(fallback="approver@example.com"), "two people"),
-        (changed(owner="nobody@example.com"), "nobody@example.com"),
-        (changed(minimum_minutes="soon"), "whole number"),
-        (changed(minimum_minutes=0), "whole number"),
-        ({**DOCUMENT, "assets": [{"asset": "main.orders", "watch": ["freshness"]}]}, "row_count and nothing else"),
-        ({**DOCUMENT, "assets": [{"asset": "orders", "watch": ["row_count"]}]}, "ambiguous"),
-        ({**DOCUMENT, "assets": [{"watch": ["row_count"]}]}, "asset"),
-        ({**DOCUMENT, "consumers": [{"asset": "Board", "schedule": {"cron": "soon"}}]}, "cron line"),
-    ],
-    ids=lambda value: str(value)[:30],
-)  # fmt: skip
-def test_what_cannot_be_declared_leaves_nothing(document: object, words: str, tmp_path: Path) -> None:
-    assert words in refused(declare(tmp_path, document))
-    assert not Person.objects.exists()
-    assert not Domain.objects.exists()
-    assert not Check.objects.exists()
-
-
-def test_a_file_that_is_not_there_is_one_sentence(tmp_path: Path) -> None:
-    assert "cannot be read" in refused(manage("declare", str(tmp_path / "absent.yml")))
 
 
 # --- ledger, verify_receipt ------------------------------------------------------------------------------------------

@@ -31,11 +31,15 @@ from tests.spellbook.docs import PAGES, ROOT, Shown
 API, OPERATIONS, RECEIPTS = (ROOT / "docs" / f"{name}.md" for name in ("api", "operations", "receipts"))
 PYTHON = ".venv/bin/python"
 ONLY_PARSED = ("migrate", "up", "verify_receipt", "ledger export", "erase")  # other tests run them on what they need
-SCOPES = ("build:read", "build:write", "catalog:read", "declare:write", "incident:read", "value:write")
+SCOPES = (
+    "build:read", "build:write", "catalog:read", "declare:write", "incident:read", "lineage:write", "value:write",
+)  # fmt: skip
+ANSWERED = {"builds": 202, "lineage": 201}  # all others: 200
 ALL = list(docs.commands())
 MANAGE = [shown for shown in ALL if shown.words(TOKEN="t", COMMIT="c")[:2] == [PYTHON, "manage.py"]]
 MAKE = [shown for shown in ALL if shown.line.startswith("make ")]
-CURL = [shown for shown in ALL if shown.line.startswith("curl ")]
+MCP = docs.mcp_calls()  # test_mcp_door.py sends them
+CURL = [shown for shown in ALL if shown.line.startswith("curl ") and shown not in MCP]
 SHELL = [shown for shown in ALL if shown.line.startswith((f"{PYTHON} -c ", "cp "))]
 PYTEST = [shown for shown in ALL if ".venv/bin/pytest" in shown.line]
 by_line = pytest.mark.parametrize
@@ -49,11 +53,12 @@ def settled(db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_command_is_of_a_kind_that_is_tried() -> None:
-    known = {shown for kind in (MANAGE, MAKE, CURL, SHELL, PYTEST) for shown in kind}
+    known = {shown for kind in (MANAGE, MAKE, CURL, MCP, SHELL, PYTEST) for shown in kind}
     assert [str(shown) for shown in ALL if shown not in known] == []
     assert MANAGE
     assert MAKE
     assert CURL
+    assert MCP
 
 
 @by_line("shown", MAKE, ids=str)
@@ -107,7 +112,8 @@ def test_the_api_answers_the_request_of_the_page(shown: Shown, settled: Path) ->
     agent = create_agent("nightly", owner=Person.objects.get(email="owner@example.com"))
     _, token = issue_token(agent, label="nightly", scopes=SCOPES)
     answer = ask(shown.words(TOKEN=token, COMMIT="1" * 40)[1:], settled)
-    assert answer.status_code == (202 if answer.request["PATH_INFO"].endswith("builds") else 200), answer.content
+    posted = answer.request["PATH_INFO"].rpartition("/v1/")[2] if answer.request["REQUEST_METHOD"] == "POST" else ""
+    assert answer.status_code == ANSWERED.get(posted, 200), answer.content
 
 
 def ask(words: list[str], folder: Path) -> Any:

@@ -9,6 +9,7 @@ from pathlib import Path
 import duckdb
 import pytest
 from django.db import OperationalError, connection
+from django.db.migrations.executor import MigrationExecutor
 from pytest_django import Settings
 
 from approvals.models import Receipt
@@ -24,7 +25,7 @@ from tests.spellbook.machines import command_line
 pytestmark = pytest.mark.django_db
 
 
-def found(name: str) -> doctor.Found:
+def found(name: str) -> doctor.ProbeResult:
     return next(one for one in doctor.examine() if one.name == name)
 
 
@@ -113,7 +114,7 @@ def test_a_broker_that_is_away_is_told(settings: Settings, monkeypatch: pytest.M
 
 @pytest.mark.parametrize("error", [Unavailable("It is away."), OSError("gone"), OperationalError("no such table: x")])
 def test_a_probe_that_fails_does_not_keep_the_others(error: Exception, monkeypatch: pytest.MonkeyPatch) -> None:
-    def broken() -> list[doctor.Found]:
+    def broken() -> list[doctor.ProbeResult]:
         raise error
 
     monkeypatch.setattr(doctor, "PROBES", {"first": broken, "ledger": doctor.ledger})
@@ -129,10 +130,30 @@ def test_an_empty_database_is_told_and_nothing_else_breaks(tmp_path: Path) -> No
         ran = manage("doctor")
     finally:
         put_back(previous)
-    assert ran.code == 1
-    assert "migrations are not applied; run python manage.py migrate" in ran.out
+    assert (ran.code, ran.err) == (1, "Not working: database.\n")
+    assert ran.out.splitlines()[0] == (
+        "database: does not work, sqlite: it holds no tables yet, so connections, namespaces and ledger were not "
+        "examined; run python manage.py migrate, or make up, which does it"
+    )
     assert "dbt: works" in ran.out
-    assert "Traceback" not in ran.err
+    assert "no such table" not in ran.out
+
+
+def test_a_database_that_is_away_is_told_once(monkeypatch: pytest.MonkeyPatch) -> None:
+    def away() -> list[doctor.ProbeResult]:
+        raise OperationalError("connection refused")
+
+    monkeypatch.setattr(doctor, "PROBES", {**doctor.PROBES, "database": away})
+    assert [one.name for one in doctor.examine() if "connection refused" in one.said] == ["database"]
+    assert not {"ledger", "namespaces"} & {one.name for one in doctor.examine()}
+
+
+def test_migrations_that_wait_are_counted(monkeypatch: pytest.MonkeyPatch) -> None:
+    waiting = [(object(), False)] * 2
+    monkeypatch.setattr(MigrationExecutor, "migration_plan", lambda *_: waiting)
+    one = found("database")
+    assert one.said.endswith(": 2 migrations are not applied")
+    assert "manage.py migrate" in one.todo
 
 
 @pytest.mark.skipif(chosen() != "postgres", reason="SQLite has no roles")

@@ -11,7 +11,7 @@ import pytest
 from catalog.models import Introspection, NamespaceAlias
 from foundation import connections
 from foundation.clock import now
-from spellbook import doctor
+from spellbook import doctor, doctor_graph
 from tests.catalog.graphs import asset, claim
 from tests.catalog.servers import postgres, run, write
 from tests.spellbook.commands import manage
@@ -20,8 +20,9 @@ from tests.spellbook.machines import command_line
 pytestmark = pytest.mark.django_db
 
 
-def found(name: str) -> doctor.Found:
-    return next(one for one in doctor.examine() if one.name == name)
+def found(name: str) -> doctor.ProbeResult:
+    seen = (*doctor_graph.rights(), *doctor_graph.introspections(), *doctor_graph.namespaces())
+    return next(one for one in seen if one.name == name)
 
 
 def connect(name: str, kind: str, namespace: str, **params: str) -> None:

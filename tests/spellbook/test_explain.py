@@ -8,12 +8,16 @@ from datetime import timedelta
 import pytest
 
 from catalog.models import Asset, AssetRole, Definition, Domain, Note
+from catalog.names import find_asset
 from foundation.clock import now
 from foundation.people import create_agent
 from incidents.models import Result
 from spellbook.explain import UNKNOWN, explain
 from spellbook.pages.sight import Sight
+from tests.catalog.test_freshness import build as announced
+from tests.catalog.test_freshness import measured
 from tests.spellbook.commands import manage
+from tests.spellbook.machines import command_line, make_shop
 from tests.spellbook.page_data import Scene, scene
 
 pytestmark = pytest.mark.django_db
@@ -47,11 +51,29 @@ def test_every_part_of_a_known_table_is_there(night: Scene) -> None:
 def test_what_nobody_knows_is_said_and_is_never_an_empty_list() -> None:
     lonely = Asset.objects.create(namespace="duckdb://shop", name="lonely", kind="table")
     found = explain(lonely, at=now())
-    unknown = ("domain", "description", "definition", "code", "columns", "checks", "metrics", "next_read")
+    unknown = (
+        "domain", "description", "definition", "code", "columns", "checks", "metrics", "next_read", "upstream",
+        "downstream", "readers", "freshness",
+    )  # fmt: skip
     assert {part: found[part] for part in unknown} == dict.fromkeys(unknown, UNKNOWN)
     assert set(found["people"].values()) == {UNKNOWN}
     assert found["documentation"]["columns"] == UNKNOWN
     assert found["trust"]["state"] == "unknown"
+
+
+def test_the_freshness_of_a_source_is_told_with_when_dbt_looked() -> None:
+    make_shop()
+    raw = find_asset("raw.orders")
+    assert explain(raw, at=now())["freshness"] == UNKNOWN
+    announced(command_line(), "nightly", measured("warn", hour=4), hour=4, project="shop")
+    told = explain(raw, at=now())["freshness"]
+    assert (told["status"], told["loaded_at"], told["measured_at"], told["build"]) == (
+        "warn", "2026-03-01T02:00:00.000000Z", "2026-03-01T04:00:00.123456Z", "nightly",
+    )  # fmt: skip
+    assert "  freshness: late, its newest row was loaded 2026-03-01T02:00:00.000000Z; dbt looked 2026-03-01T04:00" in (
+        manage("explain_table", "raw.orders").out
+    )
+    assert "freshness" not in manage("explain_table", "main.orders").out
 
 
 def test_the_newest_result_of_a_check_counts(night: Scene) -> None:

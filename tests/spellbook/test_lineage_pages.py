@@ -19,6 +19,7 @@ from foundation.audit import Actor
 from foundation.clock import now
 from foundation.models import Person
 from foundation.people import create_person, give_role, system
+from spellbook.pages.graph import lines_of
 from spellbook.pages.lineage_export import attached
 from tests.catalog.graph_rows import Rows
 from tests.spellbook.page_data import HOSTILE
@@ -246,6 +247,34 @@ def test_a_page_asks_at_most_twelve_times_whatever_it_shows(
     for path in (radius(rows), radius(rows) + "?hops=1", f"/assets/{rows.pk('board')}/lineage"):
         with django_assert_max_num_queries(MOST_QUERIES):
             read(client, path)
+
+
+def test_the_drawing_shows_a_suggested_reader_as_one_and_each_name_whole(client: Client) -> None:
+    rows, long = Rows(), "warehouse.marts.int_shipments_with_depot_and_carrier_attribution_daily"
+    rows.version([("fact", long), (long, "Board of the planning team, floor two")])
+    rows.reader("Board of the planning team, floor two", status="suggested")
+    html = read(client, radius(rows))
+    drawn = html[html.index("<svg viewBox") :]
+    assert drawn.count('<g class="node suggested reader">') == 1
+    assert "dashboard · suggested reader" in drawn
+    lines = re.findall(r'<tspan x="14" dy="15">([^<]*)</tspan>', drawn)
+    assert "".join(lines).replace(" ", "").count(long) == 1
+    assert "…" not in drawn
+
+
+@pytest.mark.parametrize(
+    ("name", "lines"),
+    [
+        ("orders", ["orders"]),
+        ("x" * 27, ["x" * 27]),
+        ("Carrier invoicing feed of the north", ["Carrier invoicing feed of", "the north"]),
+        ("marts.daily_shipments_by_carrier", ["marts.daily_shipments_by_", "carrier"]),
+        ("x" * 60, ["x" * 27, "x" * 27, "x" * 6]),
+        ("a" * 40 + "b" * 60, ["a" * 26 + "…", "b" * 27, "b" * 27]),
+    ],
+)
+def test_a_name_is_broken_behind_blanks_and_marks_into_lines_that_fit(name: str, lines: list[str]) -> None:
+    assert lines_of(name) == lines
 
 
 def test_a_time_that_is_past_is_never_the_next(client: Client, rows: Rows) -> None:

@@ -56,10 +56,35 @@ def test_every_page_refuses_the_wrong_method_with_405(person: Person) -> None:
     client = Client()
     client.force_login(person)
     for name, address in addresses().items():
-        wrong = client.get if name in FORMS | {"sign-out"} else client.post
-        if name == "sign-in":
-            wrong = client.put
+        wrong = client.put if name in FORMS | {"sign-in"} else client.get if name == "sign-out" else client.post
         assert wrong(address).status_code == 405, address
+
+
+def test_the_address_of_a_form_leads_to_the_page_on_which_the_form_stands() -> None:
+    night: Scene = scene()
+    client = Client()
+    client.force_login(night.people["admin"])
+    fact, sync, plan = night.assets["fct_orders"].pk, night.assets["orders to ads"].pk, night.plan.pk
+    for address, page in {
+        "/readers/new/declare": "/readers/new", f"/readers/{sync}/declare": f"/readers/{sync}",
+        f"/readers/{sync}/withdraw": f"/readers/{sync}", f"/assets/{fact}/note": f"/assets/{fact}/declare",
+        "/suggestions/note/1": "/readers", f"/holds/{night.incident.holds.get().pk}": "/me", "/stop": "/",
+        f"/requests/{night.request.pk}/decision": f"/requests/{night.request.pk}",
+        f"/plans/{plan}/steps/1/merged": f"/plans/{plan}", "/domains/retail/raise": "/domains/retail",
+        f"/incidents/{night.incident.number}/close": f"/incidents/{night.incident.number}", "/stop/lift": "/",
+    }.items():  # fmt: skip
+        assert client.get(address)["Location"] == page, address
+        assert client.get(page).status_code == 200, page
+
+
+def test_a_refused_page_leads_back_to_one_that_opens(person: Person) -> None:
+    client = Client()
+    client.force_login(person)
+    for address, back in {
+        "/assets/999999": "/catalog", "/assets/999999/lineage?hops=x": "/assets/999999/lineage",
+        "/catalog?page=x": "/catalog", "/history/999999": "/history", f"/plans/{uuid4()}": "/incidents",
+    }.items():  # fmt: skip
+        assert f'<a href="{back}">Go back</a>' in client.get(address).content.decode(), address
 
 
 def test_what_does_not_exist_is_404_with_a_sentence(person: Person) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import gzip
 import re
+from datetime import timedelta
 from pathlib import Path
 
 import pytest
@@ -14,10 +15,12 @@ from django.test import Client
 from approvals.models import Receipt
 from catalog.models import EdgeClaim, GraphVersion
 from foundation.clock import now
+from foundation.models import Person
 from foundation.people import create_person, display_name
 from incidents.models import Damage, Hold
 from spellbook.pages.asset_tabs import TABS
 from spellbook.pages.sight import Sight
+from spellbook.templatetags.pages import away, span
 from tests.spellbook.page_data import Scene, scene
 
 pytestmark = pytest.mark.django_db
@@ -262,3 +265,27 @@ def test_a_hold_of_a_closed_incident_is_not_asked_any_more(night: Scene) -> None
     )
     assert "I hold it" not in html
     assert "not needed any more" in html
+
+
+def test_on_a_phone_every_list_is_reached_from_the_bar_at_the_bottom(night: Scene) -> None:
+    html = read(signed_in(night, "stranger"), "/history")
+    bar = html[html.index('<nav class="nav"') : html.index("</nav>")]
+    shown = re.sub(r'<li class="wide">.*?</li>', "", bar, flags=re.DOTALL)
+    for address in ("/", "/incidents", "/catalog", "/readers", "/domains", "/history", "/receipts", "/me"):
+        assert f'href="{address}"' in shown, address
+    assert re.search(r'<details><summary class="here">.*href="/history" aria-current="page"', shown, re.DOTALL)
+
+
+def test_a_time_is_never_broken_over_two_lines() -> None:
+    for seconds in (30, 300, 43_200, 31_800, 900_000):
+        for said in (away(now() - timedelta(seconds=seconds)), away(now() + timedelta(seconds=seconds)), span(seconds)):
+            assert " " not in said
+    assert (span(43_200), span(31_800)) == ("12\xa0h", "8\xa0h\xa050\xa0min")
+
+
+def test_a_read_that_is_over_is_not_called_the_next() -> None:
+    for moment, said in ((now() - timedelta(hours=1), "was to read"), (now() + timedelta(hours=1), "reads next")):
+        one = {"name": "Weekly board", "next_read": moment.isoformat(), "kind": "dashboard", "hops": 1}
+        html = render_to_string("parts/reach.html", {"reach": {"readers": [one]}, "sight": Sight(Person())})
+        assert said in html
+        assert ("reads next" in html) == (said == "reads next")

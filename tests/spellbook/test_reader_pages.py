@@ -8,7 +8,9 @@ import re
 from typing import Any
 
 import pytest
+from django.db import connection
 from django.test import Client
+from django.test.utils import CaptureQueriesContext
 
 from catalog.models import Asset, Consumer, Definition, Domain, Note
 from catalog.selectors import find_asset, people
@@ -18,6 +20,8 @@ from foundation.audit import Actor
 from foundation.models import Person
 from foundation.people import create_agent, create_person, system
 from incidents.services.record import record
+from spellbook.pages.sight import Sight
+from spellbook.pages.waiting import waiting
 from tests.catalog.manifests import shop
 from tests.spellbook.page_data import HOSTILE
 
@@ -105,15 +109,34 @@ def test_an_unusable_form_says_why_and_keeps_what_was_typed(cast: dict[str, Pers
         ({"operator": "nobody@example.com"}, "no active person"),
         ({"lead_minutes": "soon"}, "number from 0"),
         ({"domain": "nowhere"}, "no domain nowhere"),
-        ({"name": ""}, "asset is not a text"),
-        ({"tool": "", "kind": "sync"}, "names its tool"),
+        ({"name": ""}, "Name: it is not a text of 1 to 500"),
+        ({"tool": "", "kind": "sync"}, "A sync names its tool"),
+        ({"zone": "Mars/Olympus"}, "When it reads: There is no time zone"),
+        ({"delete_rule": "x" * 400}, "What it deletes in the tool: it is not a text of 1 to 300"),
+        ({"reads": "x" * 900}, "Reads: it is a name on each line, and one of these is too long"),
+        ({"reads": "x\n" * 2100}, "Reads: it has more than 4000"),
+        ({"owner": "x" * 300}, "Owner: a name is not a text of 1 to 200"),
+        ({"metric": "rows", "source": ""}, "Of the table: it is not a text"),
         ({"kind": "model"}, "a table and no reader"),
         ({"when": "cron", "cron": ""}, "cron line of five fields"),
     ):
         answer = web.post("/readers/new/declare", FORM | change)
         assert (answer.status_code, why in text(answer)) == (422, True), (change, text(answer)[:600])
         assert "Rows that are gone here are removed there." in text(answer)
+        assert not re.search(r"Entry \d|consumers|lead_seconds|delete_rule", text(answer))
     assert not Consumer.objects.filter(asset__name="Copy of orders").exists()
+
+
+def test_the_people_of_a_table_are_refused_in_the_words_of_their_form(cast: dict[str, Person]) -> None:
+    web, address = client(cast["owner"]), f"/assets/{find_asset('main.orders').pk}/people"
+    for form, why in (
+        ({"owner": "x" * 300}, "Owner: a name is not a text of 1 to 200 characters."),
+        ({"on_call": "x" * 4100}, "On call: it has more than 4000 characters."),
+        ({"tool_admin": "@" * 300}, "Tool admin: it is neither an e-mail nor the name of a schedule or team."),
+    ):
+        answer = web.post(address, form)
+        assert (answer.status_code, why in text(answer)) == (422, True), text(answer)[:400]
+        assert b'href="/assets/%d/declare">Go back' % find_asset("main.orders").pk in answer.content
 
 
 def test_a_name_that_a_reader_has_is_refused(cast: dict[str, Person]) -> None:
@@ -272,3 +295,38 @@ def test_the_form_shows_no_table_of_a_hidden_domain_and_takes_none_away(cast: di
     above = Asset.objects.filter(edges_out__to_asset=row.asset, edges_out__removed_in__isnull=True)
     assert set(above.values_list("name", flat=True)) == {"dev.main.orders", "dev.main.stg_orders", "dev.main.revenue"}
     assert reader().confirm_source == find_asset("main.revenue")
+
+
+def test_a_suggestion_shows_the_tables_that_its_names_mean_and_those_that_nobody_knows(cast: dict[str, Person]) -> None:
+    said = {
+        "asset": "Copy of orders", "tool": "copier", "reads": ["MAIN.ORDERS", "main.lost"],
+        "confirm": {"metric": "row_count", "source": "revenue"},
+    }  # fmt: skip
+    declare({"consumers": [said]}, actor=agent(cast))
+    page = text(client(cast["owner"]).get("/readers"))
+    assert "reads dev.main.orders reads, but nobody knows it main.lost" in page
+    assert "metric row_count, source dev.main.revenue" in page
+    Domain.objects.update(restricted=True)
+    Asset.objects.filter(name="dev.main.revenue").update(domain=Domain.objects.get())
+    declare({"consumers": [{"asset": "Copy of events", "tool": "copier", "reads": "raw.orders"}]}, actor=agent(cast))
+    Asset.objects.filter(name="dev.raw.orders").update(domain=Domain.objects.get())
+    hidden = [one for one in waiting(Sight(cast["stranger"])) if one["row"].asset.name == "Copy of events"]
+    assert dict(hidden[0]["said"])["reads"] == "a source of a restricted domain"
+
+
+def test_what_waits_is_read_in_as_many_queries_for_many_as_for_one(cast: dict[str, Person]) -> None:
+    actor, sight = agent(cast), Sight(cast["stranger"])
+
+    def suggest(number: int) -> None:
+        said = {"asset": f"Copy {number}", "tool": "copier", "reads": ["main.orders", f"lost {number}"]}
+        declare({"consumers": [said], "notes": [{"asset": "main.orders", "text": f"note {number}"}]}, actor=actor)
+
+    suggest(0)
+    assert sight.hidden_domains == frozenset()
+    with CaptureQueriesContext(connection) as few:
+        assert len(waiting(sight)) == 2
+    for number in range(1, 6):
+        suggest(number)
+    with CaptureQueriesContext(connection) as many:
+        assert len(waiting(sight)) == 12
+    assert len(many) == len(few) <= 10

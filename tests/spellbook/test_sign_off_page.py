@@ -116,7 +116,9 @@ def test_a_stale_form_is_409_and_keeps_the_reason_and_the_choice(night: Scene) -
     assert not Vote.objects.exists()
 
 
-def test_a_reader_that_joined_is_named_and_the_decision_is_409(night: Scene) -> None:
+def test_a_reader_that_joined_leaves_nothing_to_decide_and_the_decision_is_409(night: Scene) -> None:
+    client, page = as_(night, "approver"), f"/requests/{night.request.pk}"
+    given = hidden(client.get(page).content.decode())
     source, version = Source.objects.get(), GraphVersion.objects.create(number=2, at=now(), source=Source.objects.get())
     late = CatalogAsset.objects.create(namespace="duckdb://shop", name="late feed", kind="sync", domain=night.domain)
     NodeClaim.objects.create(source=source, asset=late, local_id="sync.late", added_in=version)
@@ -125,11 +127,20 @@ def test_a_reader_that_joined_is_named_and_the_decision_is_409(night: Scene) -> 
     )  # fmt: skip
     Consumer.objects.create(asset=late)
     GraphHead.objects.update(version=2)
-    client = as_(night, "approver")
-    assert "late feed" in client.get(f"/requests/{night.request.pk}").content.decode()
-    answer = send(client, night, {"decision": "approve", "reason": REASON})
-    assert answer.status_code == 409
-    assert "has joined the reach: late feed" in answer.content.decode()
+    html = client.get(page).content.decode()
+    assert "does not show reads the table now: <strong>late feed</strong>" in html
+    assert (
+        f'<a href="/incidents/{night.incident.number}#close">closes INC-1 by hand</a>, which ends this request' in html
+    )
+    assert "Record decision" not in html
+    assert "Waiting for you" not in html
+    assert 'id="close"' in client.get(f"/incidents/{night.incident.number}").content.decode()  # the way on is there
+    for choice in ("approve", "reject"):
+        answer = client.post(f"{page}/decision", given | {"decision": choice, "reason": REASON})
+        assert answer.status_code == 409
+        assert "has joined the reach: late feed" in answer.content.decode()
+        assert REASON in answer.content.decode()
+    assert not Vote.objects.exists()
 
 
 def test_after_the_deadline_it_is_410_and_the_reason_is_kept(night: Scene) -> None:

@@ -1,12 +1,11 @@
 from __future__ import annotations
 
-import json
 from typing import Any
 
 from django.core.management.base import CommandParser
 
 from foundation.audit import Actor
-from spellbook import asking
+from spellbook import asking, explain_text
 from spellbook.management import base
 
 
@@ -20,4 +19,4 @@ class Command(base.Command):
         return asking.explained(options["asset"], actor=actor)
 
     def text(self, answer: base.Answer) -> str:
-        return json.dumps(answer, indent=2, ensure_ascii=False)
+        return explain_text.text(answer)

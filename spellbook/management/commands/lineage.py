@@ -4,11 +4,11 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
-from catalog.columns.selectors import ColumnWalk, column_lineage
 from catalog.graph.adjacency import Direction
 from catalog.models import Asset
-from catalog.selectors import ancestors, assets_by_id, descendants, full_name, version_for
+from catalog.selectors import ancestors, descendants, full_name, version_for
 from foundation.audit import Actor
+from spellbook import asking
 from spellbook.eyes import eyes_of, named
 from spellbook.management import base
 from spellbook.pages.sight import Sight
@@ -24,10 +24,10 @@ class Command(base.Command):
         parser.add_argument("--column", metavar="NAME", help="what this column is made of, and what is made of it")
 
     def run(self, actor: Actor, **options: Any) -> base.Answer:
+        if options["column"] is not None:
+            return _of_column(options, actor)
         sight = eyes_of(actor)
         asset = named(options["asset"], sight)
-        if options["column"] is not None:
-            return _of_column(asset, options, sight)
         direction = options["direction"]
         found = [("up", *pair) for pair in ancestors(asset)] if direction != "down" else []
         found += [("down", *pair) for pair in descendants(asset)] if direction != "up" else []
@@ -55,23 +55,18 @@ def _node(direction: str, asset: Asset, hops: int, sight: Sight) -> dict[str, An
     return {"asset_id": asset.pk, "name": name, "kind": asset.kind, "hops": hops, "direction": direction}
 
 
-def _of_column(asset: Asset, options: dict[str, Any], sight: Sight) -> base.Answer:
+def _of_column(options: dict[str, Any], actor: Actor) -> base.Answer:
     """One direction: the walk as it is; both: their lists under `up` and `down`, totals together."""
     wanted: list[Direction] = ["up", "down"] if options["direction"] == "both" else [options["direction"]]
-    walks = [column_lineage(asset, options["column"], direction, options["hops"]) for direction in wanted]
-    answers = {walk.direction: _shown(walk, sight) for walk in walks}
+    asked = options["asset"], options["column"]
+    answers = [asking.column_lineage(*asked, way, actor=actor, hops=options["hops"]) for way in wanted]
     if len(answers) == 1:
-        return answers[wanted[0]]
-    up, down = answers["up"], answers["down"]
+        return answers[0]
+    up, down = answers
     shared = {name: down[name] for name in ("asset", "asset_id", "column", "graph_version", "reason")}
     truncated = up["truncated"] or down["truncated"]
     total = up["total"] + down["total"]
     return {**shared, "direction": "both", "total": total, "truncated": truncated, "up": up, "down": down}
-
-
-def _shown(walk: ColumnWalk, sight: Sight) -> dict[str, Any]:
-    visible = {pk for pk, asset in assets_by_id(walk.names).items() if sight.sees(asset)}
-    return walk.as_dict(visible)
 
 
 def _column_lines(answer: base.Answer) -> list[str]:

@@ -5,7 +5,7 @@ from typing import Any
 from django.core.management.base import CommandParser
 
 from foundation.audit import Actor
-from spellbook import asking
+from spellbook import asking, explain_text
 from spellbook.management import base
 
 
@@ -37,6 +37,5 @@ class Command(base.Command):
 
 
 def _line(row: dict[str, Any]) -> str:
-    trust = "not known yet" if row["trust"]["score"] is None else row["trust"]["score"]
     columns = f", columns {', '.join(row['columns'])}" if row["columns"] else ""
-    return f"{row['asset']}  {row['kind'].replace('_', ' ')}, trust {trust}{columns}"
+    return f"{row['asset']}  {row['kind'].replace('_', ' ')}, trust {explain_text.trust(row['trust'])}{columns}"

@@ -1,5 +1,6 @@
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +30,7 @@ class Command(BaseCommand):
         demo = settings.SPELLBOOK_ENVIRONMENT == "demo"
         sockets = listen(settings.SPELLBOOK_BIND, settings.PORT, loopback_only=demo)
         keys = signing_keys()
-        migrate()
+        migrate(self.say)
         children = services(sockets, keys=keys, run_dir=settings.RUN_DIR)
         keepers = [Keeper(child, settings.BASE_DIR, settings.LOG_DIR) for child in children]
         self.say(f"Spellbook is at {settings.SPELLBOOK_BASE_URL} (logs in {settings.LOG_DIR}; Ctrl-C stops it).")
@@ -54,12 +55,13 @@ def signing_keys() -> Path:
     return Path(settings.DEMO_KEYS_DIR)
 
 
-def migrate() -> None:
-    """Apply the migrations that are missing, if this role may; connections are closed afterwards."""
+def migrate(say: Callable[[str], None]) -> None:
+    """Apply the migrations that are missing, if this role may, and say so before; connections are closed afterwards."""
     try:
         executor = MigrationExecutor(connection)
         missing = executor.migration_plan(executor.loader.graph.leaf_nodes())
         if missing:
+            say("Bringing the database up to date (less than a minute) …")
             call_command("migrate", interactive=False, verbosity=0)
     except DatabaseError as error:
         reason = str(error).strip().partition("\n")[0]
