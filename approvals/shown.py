@@ -11,6 +11,7 @@ from approvals.deadlines import Deadline
 from approvals.models import Plan, Policy, Request
 from approvals.scope import incident_of
 from catalog.models import AssetRole
+from catalog.reader_identity import told_besides_agents
 from foundation.canonical import canonical_bytes, digest, timestamp
 from foundation.models import Person
 from incidents.models import Evidence, Incident
@@ -55,8 +56,11 @@ def joined(document: dict[str, Any], reach_now: Collection[int] | str) -> set[in
 
 
 def binding(consumers: Iterable[Mapping[str, Any]]) -> list[int]:
-    """Asset ids of the readers that may hold up a decision; what an agent suggests may not (D12)."""
-    return [consumer["asset_id"] for consumer in consumers if consumer["status"] != "suggested"]
+    """Asset ids of the readers that may hold up a decision; what agents alone suggest may not (D12), and a reader that
+    stands does so whatever an agent adds to it."""
+    listed = list(consumers)
+    told = told_besides_agents([consumer["asset_id"] for consumer in listed if consumer["status"] == "suggested"])
+    return [one["asset_id"] for one in listed if one["status"] != "suggested" or one["asset_id"] in told]
 
 
 def reach(incident: Incident) -> dict[str, Any]:

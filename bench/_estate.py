@@ -119,6 +119,7 @@ def _without_indexes(table: str) -> Iterator[Any]:
     with connection.cursor() as cursor:
         cursor.execute("PRAGMA foreign_keys=OFF")
         cursor.execute("PRAGMA synchronous=OFF")
+        cursor.execute("PRAGMA cache_size=-500000")
         cursor.execute(
             "SELECT name, sql FROM sqlite_master WHERE tbl_name = %s AND type = 'index' AND sql > ''", [table]
         )
@@ -131,3 +132,4 @@ def _without_indexes(table: str) -> Iterator[Any]:
                 cursor.execute(sql)
         cursor.execute("PRAGMA foreign_keys=ON")
         cursor.execute("PRAGMA synchronous=FULL")
+        cursor.execute("PRAGMA cache_size=-2000")

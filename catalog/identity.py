@@ -61,14 +61,6 @@ def identities(pairs: Iterable[Pair]) -> dict[Pair, DatasetName]:
     return {pair: exact[pair] if exact[pair] in standing else name for pair, name in found.items()}
 
 
-def now_known_as(asset: Asset) -> Asset | None:
-    """The asset that stands for `asset` since an alias made them one; None when it stands for itself."""
-    wanted = identities([(asset.namespace, asset.name)])[asset.namespace, asset.name]
-    if wanted == (asset.namespace, asset.name):
-        return None
-    return Asset.objects.filter(namespace=wanted.namespace, name=wanted.name).exclude(pk=asset.pk).first()
-
-
 def namespaces() -> list[dict[str, Any]]:
     """Every namespace of assets in the graph or of a connection: {namespace, assets, connections that read it}."""
     standing = NodeClaim.objects.filter(removed_in__isnull=True).values("asset__namespace")

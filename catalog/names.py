@@ -5,9 +5,11 @@ from __future__ import annotations
 import difflib
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from contextlib import suppress
+from itertools import chain
 
 from django.db.models import Exists, OuterRef, Q
 
+from catalog.declared_readers import SUGGESTED
 from catalog.models import Asset, EdgeClaim, NamespaceAlias, NodeClaim
 from catalog.models.graph import AssetQuerySet
 from catalog.sources.naming import printable, spellings
@@ -25,7 +27,8 @@ def find_asset(name: str, *, among: AssetQuerySet | None = None) -> Asset:
 
     Tried in this order: `namespace/name`, the exact name, a dotted ending of it (`analytics.orders` for
     `db.analytics.orders`), the same two without regard to case. An asset that is in the graph now goes before one that
-    only was; one that no source ever claimed is none. Raises NotFound when there is none (an unknown asset is an error,
+    only was; one that no source ever claimed is none, and what an agent alone suggests means something only where
+    nothing else has the name. Raises NotFound when there is none (an unknown asset is an error,
     not "no impact") and BadInput when the name means several.
     """
     wanted = name.strip()
@@ -50,6 +53,14 @@ def find_each(names: Collection[str], *, among: AssetQuerySet | None = None) -> 
     near = _candidates_by_name([meant[name] for name in usable], pool)
     found = {name: _chosen(meant[name], near[meant[name]]) for name in usable}
     return {name: found.get(plain) or NotFound(f"No asset is named {short(plain)}.") for name, plain in wanted.items()}
+
+
+def still_meant(name: str, read: Collection[int], found: Asset) -> Asset | None:
+    """What of the assets `read` goes on being meant by `name`, which would mean `found` if it were new: the one that
+    has the name and is in the graph. None when there is none, or agents alone say that it is there."""
+    mine = [asset for asset in _claimed(Asset.objects.filter(pk__in=list(read))) if asset.in_graph]  # type: ignore[attr-defined]
+    kept = _chosen(name.strip(), [asset for asset in mine if not asset.offered or found.offered])  # type: ignore[attr-defined]
+    return kept if isinstance(kept, Asset) else None
 
 
 def full_name(asset: Asset) -> str:
@@ -82,7 +93,8 @@ def _without_alias(name: str, aliases: Mapping[str, str]) -> str:
 
 def _chosen(wanted: str, candidates: Sequence[Asset]) -> Asset | SpellbookError | None:
     """The asset that the first rule with a hit gives, the refusal of an ambiguous name, or None."""
-    for hits in _by_rule(wanted, candidates):
+    told = [asset for asset in candidates if not asset.offered]  # type: ignore[attr-defined]
+    for hits in chain(_by_rule(wanted, told), _by_rule(wanted, candidates)):
         present = [asset for asset in hits if asset.in_graph] or hits  # type: ignore[attr-defined]
         if len(present) == 1:
             return present[0]
@@ -132,13 +144,16 @@ def _candidates_of(names: Sequence[str], pool: AssetQuerySet, most: int) -> Asse
 
 
 def _claimed(rows: AssetQuerySet) -> AssetQuerySet:
-    """Those that some source ever claimed, with `in_graph`: whether one does now; such go first. The row of another
-    is all that an import left that never ended, and says nothing of what it feeds."""
+    """Those that some source ever claimed, with `in_graph`: whether one does now; such go first; and `offered`: whether
+    agents alone do. The row of another is all that an import left that never ended, and says nothing of what it
+    feeds."""
     named = NodeClaim.objects.filter(asset=OuterRef("pk"))
     feeds, fed = EdgeClaim.objects.filter(from_asset=OuterRef("pk")), EdgeClaim.objects.filter(to_asset=OuterRef("pk"))
     known = rows.filter(Exists(named) | Exists(feeds) | Exists(fed))
-    standing = Exists(named.filter(removed_in__isnull=True))
-    return known.annotate(in_graph=standing).order_by("-in_graph", "name", "namespace")
+    standing = named.filter(removed_in__isnull=True)
+    offered = Exists(standing) & ~Exists(standing.exclude(source__key=SUGGESTED))
+    marked = known.annotate(in_graph=Exists(standing), offered=offered)
+    return marked.order_by("-in_graph", "name", "namespace")
 
 
 def _by_rule(wanted: str, found: Sequence[Asset]) -> Iterator[list[Asset]]:

@@ -11,12 +11,13 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias
 
+from catalog.declared_readers import standing
 from catalog.graph.answering import everybody
 from catalog.graph.damage_time import LIVE, urgency
 from catalog.models import Asset, Consumer, EdgeClaim, NodeClaim
-from catalog.services import reading
-from catalog.services.next_reads import next_time
+from catalog.next_reads import next_time
 from foundation import canonical
+from foundation.bulk import chunks
 from foundation.errors import BadInput
 from foundation.people import display_name
 
@@ -198,8 +199,8 @@ def _consumers(ids: Sequence[int]) -> dict[int, Consumer]:
         "suggested_by__name_row",
     )  # fmt: skip
     found: dict[int, Consumer] = {}
-    for start in range(0, len(ids), CHUNK):
-        rows = Consumer.objects.filter(asset__in=ids[start : start + CHUNK]).select_related(*related)
+    for chunk in chunks(ids, CHUNK):
+        rows = Consumer.objects.filter(asset__in=chunk).select_related(*related)
         found.update({row.asset_id: row for row in rows})
     return found
 
@@ -247,7 +248,7 @@ def _tables(pk: int, above: Mapping[int, Collection[int]], readers: Collection[i
 
 def _unmatched() -> dict[int, list[str]]:
     found: dict[int, list[str]] = defaultdict(list)
-    for pk, names in _names(reading.standing().values_list("asset_id", "attributes")):
+    for pk, names in _names(standing().values_list("asset_id", "attributes")):
         found[pk] += [name for name in names if name not in found[pk]]
     return found
 

@@ -7,16 +7,19 @@ from dataclasses import dataclass
 from functools import lru_cache
 from typing import Any
 
+from django.db.models import QuerySet
+
 from catalog.graph.adjacency import Direction, adjacency
 from catalog.graph.answering import everybody, people_among
 from catalog.graph.versions import version_for
-from catalog.models import Asset, Build, ColumnList, NodeClaim
+from catalog.models import Asset, Build, ColumnList, Definition, NodeClaim
 from catalog.names import find_asset, full_name
 from catalog.sources import manifest, run_results
 from catalog.sources.manifest_types import Manifest
 from catalog.sources.run_results import RunResults
 from catalog.warehouses import base
 from foundation import artifacts
+from foundation.bulk import chunks
 from foundation.models import Person
 
 __all__ = [
@@ -27,6 +30,8 @@ __all__ = [
     "assets_of_nodes",
     "columns",
     "dbt_node",
+    "definition_of",
+    "definitions_of",
     "descendants",
     "find_asset",
     "full_name",
@@ -37,6 +42,7 @@ __all__ = [
     "version_for",
 ]
 
+CHUNK = 500
 RANK = {"model": 3, "snapshot": 3, "seed": 3, "source": 2, "table": 1, "view": 1}
 """Which of several claims describes an asset: who builds it knows more of it than who reads it."""
 
@@ -87,6 +93,17 @@ def columns(asset: Asset) -> list[ColumnView]:
     return [ColumnView(one["name"], one["type"], one["description"], one["nullable"]) for one in items]
 
 
+def definition_of(asset: Asset) -> Definition | None:
+    """The definition that counts: the newest that stands; None when nobody's does."""
+    return definitions_of(asset).filter(status="standing").first()
+
+
+def definitions_of(asset: Asset) -> QuerySet[Definition]:
+    """Every definition that was ever given, the newest first."""
+    rows = Definition.objects.filter(asset=asset).order_by("-number")
+    return rows.select_related("author__name_row", "approved_by__principal__name_row")
+
+
 def dbt_node(asset: Asset) -> NodeClaim | None:
     """The standing claim of a dbt project about `asset`: the project that builds it before one that only reads it."""
     return next(iter(_claims(asset, "dbt")), None)
@@ -100,8 +117,7 @@ def asset_of_node(unique_id: str, project: str | None = None) -> Asset | None:
 def assets_of_nodes(unique_ids: Sequence[str], project: str | None = None) -> dict[str, Asset]:
     """As `asset_of_node` for many ids at once; those that no standing claim names are left out."""
     found: list[NodeClaim] = []
-    for start in range(0, len(unique_ids), 500):
-        chunk = unique_ids[start : start + 500]
+    for chunk in chunks(unique_ids, CHUNK):
         claims = NodeClaim.objects.filter(local_id__in=chunk, source__kind="dbt", removed_in__isnull=True)
         claims = claims.filter(source__key=f"dbt:{project}") if project else claims
         found += claims.select_related("asset")
@@ -140,10 +156,8 @@ def descendants(asset: Asset) -> list[tuple[Asset, int]]:
 
 def assets_by_id(ids: Iterable[int]) -> dict[int, Asset]:
     """The assets with these ids; read in chunks, since databases limit the parameters of a query."""
-    wanted, found = list(ids), {}
-    for start in range(0, len(wanted), 500):
-        found.update(Asset.objects.select_related("domain").in_bulk(wanted[start : start + 500]))
-    return found
+    rows = Asset.objects.select_related("domain")
+    return {pk: asset for chunk in chunks(list(ids), CHUNK) for pk, asset in rows.in_bulk(chunk).items()}
 
 
 def _walk(asset: Asset, direction: Direction) -> list[tuple[Asset, int]]:

@@ -6,7 +6,7 @@ import re
 from collections.abc import Collection, Mapping
 from typing import Final
 
-from catalog.models import NodeClaim
+from catalog.reader_identity import exposures
 
 EXPOSURE: Final = "exposure."
 _ID: Final = re.compile(r"\bexposure\.[\w.]*\w")
@@ -18,11 +18,8 @@ def exposure_names(hidden: Collection[int] = ()) -> dict[str, str]:
     A reader that is declared by that label or name is the same asset, so this is its declared name too. `hidden`: ids
     of domains whose readers are left out. An id that two projects use with different labels is left out as well.
     """
-    rows = NodeClaim.objects.filter(
-        source__kind="dbt", removed_in__isnull=True, asset__consumer__isnull=False, asset__name__startswith=EXPOSURE
-    )
     found: dict[str, set[str]] = {}
-    told = rows.exclude(asset__domain__in=list(hidden)).order_by("pk")
+    told = exposures().filter(asset__name__startswith=EXPOSURE).exclude(asset__domain__in=list(hidden)).order_by("pk")
     for pk, label, name in told.values_list("asset__name", "attributes__label", "attributes__name"):
         found.setdefault(pk, set()).add(str(label or name or "").strip() or pk)
     return {pk: names.pop() for pk, names in found.items() if len(names) == 1}

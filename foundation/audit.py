@@ -80,28 +80,14 @@ def record(
     `before` and `after` (JSON; moments, UUIDs and decimals become text, floats are BadInput) go to the erasable side
     row, only their hash to the row.
     """
-    if not connection.in_atomic_block:
-        raise RuntimeError("An audit row belongs in the transaction of the change it tells of.")
-    absent = _ACTIONS[action].fields - set(facts or {})
-    if absent:
-        raise ValueError(f"The sentence of {action} needs {', '.join(sorted(absent))}.")
-    body = _body(facts, before, after)
-    salt = secrets.token_bytes(32)
-    target_type, target_id = _target(target)
-    row = AuditRow.objects.create(
-        at=clock.now(),
-        action=action,
-        principal=actor.principal,
-        name_commitment=name_commitment(actor.principal),
-        source=actor.source,
-        correlation_id=correlation_id or actor.correlation_id,
-        target_type=target_type,
-        target_id=target_id,
-        refused=refused,
-        detail_sha256=_detail_hash(salt, body) if body else "",
-    )
-    if body:
-        AuditDetail.objects.create(audit=row, salt=salt, body=body)
+    moment, commitment = _begun(actor)
+    act = Act(target, facts or {}, before, after)
+    row, detail = _written(actor, action, act, moment, commitment)
+    row.correlation_id, row.refused = correlation_id or actor.correlation_id, refused
+    row.save(force_insert=True)
+    if detail is not None:
+        detail.audit_id = row.pk
+        detail.save(force_insert=True)
     return row
 
 
@@ -109,7 +95,7 @@ def record(
 class Act:
     """One of many like acts: what it was done to, and as `record` takes them its facts, before and after."""
 
-    target: models.Model
+    target: models.Model | tuple[str, str]
     facts: Mapping[str, str | int | None]
     before: object = None
     after: object = None
@@ -117,33 +103,42 @@ class Act:
 
 def record_each(actor: Actor, action: str, acts: Sequence[Act]) -> None:
     """As `record` for many acts of one kind in few statements: each has a row and a side row of its own."""
+    moment, commitment = _begun(actor)
+    made = [_written(actor, action, act, moment, commitment) for act in acts]
+    AuditRow.objects.bulk_create([row for row, _ in made])
+    for row, detail in made:
+        if detail is not None:
+            detail.audit_id = row.pk
+    AuditDetail.objects.bulk_create([detail for _, detail in made if detail is not None])
+
+
+def _begun(actor: Actor) -> tuple[datetime, str]:
+    """The moment and the commitment to the actor's name; RuntimeError outside of a transaction."""
     if not connection.in_atomic_block:
         raise RuntimeError("An audit row belongs in the transaction of the change it tells of.")
-    moment, commitment = clock.now(), name_commitment(actor.principal)
-    rows, details = [], []
-    for act in acts:
-        absent = _ACTIONS[action].fields - set(act.facts)
-        if absent:
-            raise ValueError(f"The sentence of {action} needs {', '.join(sorted(absent))}.")
-        body, salt = _body(act.facts, act.before, act.after), secrets.token_bytes(32)
-        target_type, target_id = _target(act.target)
-        row = AuditRow(
-            at=moment,
-            action=action,
-            principal=actor.principal,
-            name_commitment=commitment,
-            source=actor.source,
-            correlation_id=actor.correlation_id,
-            target_type=target_type,
-            target_id=target_id,
-            detail_sha256=_detail_hash(salt, body),
-        )
-        rows.append(row)
-        details.append(AuditDetail(audit=row, salt=salt, body=body))
-    AuditRow.objects.bulk_create(rows)
-    for row, detail in zip(rows, details, strict=True):
-        detail.audit_id = row.pk
-    AuditDetail.objects.bulk_create(details)
+    return clock.now(), name_commitment(actor.principal)
+
+
+def _written(
+    actor: Actor, action: str, act: Act, moment: datetime, commitment: str
+) -> tuple[AuditRow, AuditDetail | None]:
+    absent = _ACTIONS[action].fields - set(act.facts)
+    if absent:
+        raise ValueError(f"The sentence of {action} needs {', '.join(sorted(absent))}.")
+    body, salt = _body(act.facts, act.before, act.after), secrets.token_bytes(32)
+    target_type, target_id = _target(act.target)
+    row = AuditRow(
+        at=moment,
+        action=action,
+        principal=actor.principal,
+        name_commitment=commitment,
+        source=actor.source,
+        correlation_id=actor.correlation_id,
+        target_type=target_type,
+        target_id=target_id,
+        detail_sha256=_detail_hash(salt, body) if body else "",
+    )
+    return row, AuditDetail(audit=row, salt=salt, body=body) if body else None
 
 
 def sentence(row: AuditRow) -> str:

@@ -13,7 +13,7 @@ from foundation.errors import NotFound
 from incidents.models import Incident
 from spellbook import explain_checks, explain_words, walks
 from spellbook.eyes import Unveiled
-from spellbook.pages.sight import Sight
+from spellbook.sight import Sight
 from spellbook.trust import scores
 
 UNKNOWN: Final = "not known yet"

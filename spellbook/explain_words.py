@@ -5,27 +5,26 @@ from __future__ import annotations
 from typing import Any
 
 from catalog.graph.answering import everybody
-from catalog.models import Asset, Definition, Note
+from catalog.graph.damage_time import LIVE
+from catalog.models import Asset, Note
 from catalog.models.consumers import ROLES
-from catalog.selectors import ColumnView, dbt_node
+from catalog.selectors import ColumnView, dbt_node, definition_of, definitions_of
 from catalog.selectors import columns as columns_of
 from foundation.canonical import timestamp
 from foundation.models import Person
 from foundation.people import display_name
 from spellbook.made_of import MadeOf, made_of
-from spellbook.pages.sight import Sight
+from spellbook.sight import Sight
 
 CODE = ("materialized", "package", "path", "patch_path", "checksum", "relation", "adapter", "version", "tags")
-STANDING = ("standing", "suggested")
 MOST_NOTES = 100
 
 
 def definition(asset: Asset) -> dict[str, Any] | None:
     """The newest definition that stands, with its author and who approved it for the domain; `suggested` counts those
     that wait for an answer. None when nobody wrote one."""
-    rows = Definition.objects.filter(asset=asset).select_related("author__name_row", "approved_by__principal__name_row")
-    newest = rows.filter(status="standing").first()
-    waiting = rows.filter(status="suggested").count()
+    newest = definition_of(asset)
+    waiting = definitions_of(asset).filter(status="suggested").count()
     if newest is None:
         return {"text": "not known yet", "suggested": waiting} if waiting else None
     return {
@@ -62,7 +61,7 @@ def people(asset: Asset) -> dict[str, list[str]]:
 
 def notes(asset: Asset) -> dict[str, Any]:
     """The notes that stand or wait for an answer, newest first."""
-    rows = Note.objects.filter(asset=asset, status__in=STANDING).order_by("-created_at", "-pk")
+    rows = Note.objects.filter(asset=asset, status__in=LIVE).order_by("-created_at", "-pk")
     related = ("author__name_row", "approved_by__principal__name_row")
     total = rows.count()
     items = [_note(note) for note in rows.select_related(*related)[:MOST_NOTES]]

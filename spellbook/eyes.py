@@ -10,7 +10,7 @@ from catalog.names import find_asset
 from foundation.audit import Actor
 from foundation.errors import NotAllowed
 from foundation.models import Person, Principal
-from spellbook.pages.sight import Sight
+from spellbook.sight import Sight
 
 
 class Unveiled(Sight):

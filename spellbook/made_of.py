@@ -9,7 +9,7 @@ from typing import Any
 from catalog.columns.selectors import TracedTable, traced
 from catalog.models import Asset
 from catalog.selectors import assets_by_id
-from spellbook.pages.sight import Sight
+from spellbook.sight import Sight
 
 WHY = {
     "waiting": "not read yet",

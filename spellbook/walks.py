@@ -15,7 +15,7 @@ from catalog.graph.adjacency import Direction
 from catalog.graph.reach import reach
 from catalog.models import Asset
 from catalog.selectors import assets_by_id
-from spellbook.pages.sight import Sight
+from spellbook.sight import Sight
 
 MOST_READERS = 1000
 WRITTEN = {"tool": "a tool", "consequence": "", "delete_rule": "", "contact": ""}

@@ -146,6 +146,7 @@ def column_lineage(
     fallback = list(walker.fallback.values())[:limit]
     ids = {one.asset_id for one in nodes} | {one.asset_id for one in fallback}
     ids |= {pk for one in rows for pk in (one.asset_id, one.by_asset)}
+    ids |= {one.via[0] for one in nodes if one.via}
     return ColumnWalk(
         asset=asset,
         column=name,

@@ -20,11 +20,11 @@ from scipy.sparse import coo_array, csr_array
 
 from catalog.graph import adjacency_file, adjacency_rows
 from catalog.graph.neighbours import Nodes
-from catalog.graph.versions import head, head_version, version_at
-from catalog.graph.walks import UNKNOWN_KIND, Adjacency, Direction, Ids, Walk
+from catalog.graph.versions import head_version
+from catalog.graph.walks import UNKNOWN_KIND, Adjacency, Direction, Ids
 from catalog.models import GraphVersion
 
-__all__ = ["Adjacency", "Direction", "Ids", "Walk", "adjacency", "head", "head_version", "version_at"]
+__all__ = ["Adjacency", "Direction", "adjacency"]
 
 KEPT = 4
 KEPT_BYTES = 120_000_000

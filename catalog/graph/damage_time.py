@@ -14,10 +14,11 @@ from numpy.typing import NDArray
 
 from catalog.graph.raw_rows import fetched
 from catalog.models import Consumer
-from catalog.services.next_reads import next_time
+from catalog.next_reads import next_time
 
 LIVE = ("standing", "suggested")
-"""Readers that count. A suggested one counts until a person of the domain refuses it: unknown is never safe (D7)."""
+"""What stands, and what waits for an answer. A suggested reader counts until a person of the domain refuses it: unknown
+is never safe (D7)."""
 
 WORST_FIRST = ("unknown", "activation", "mirror", "append", "full", "one_time", "extract")
 """What is sent to people cannot be called back; a mirror deletes; what is appended stays; the rest is repaired by

@@ -6,10 +6,10 @@ from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.db.models import Count, Q, QuerySet
+from django.db.models import Count, Exists, OuterRef, Q, QuerySet
 
 from catalog.graph.differences import differences
-from catalog.models import Asset, EdgeClaim, GraphVersion, NodeClaim
+from catalog.models import Asset, EdgeClaim, GraphVersion, NodeClaim, Source
 from foundation.errors import NotFound
 from foundation.models import AuditRow, Principal
 
@@ -106,7 +106,8 @@ def version(number: int) -> VersionRow:
 
 def sources() -> list[str]:
     """The keys of all sources that made a version."""
-    return list(GraphVersion.objects.order_by("source__key").values_list("source__key", flat=True).distinct())
+    made = Exists(GraphVersion.objects.filter(source=OuterRef("pk")))
+    return list(Source.objects.filter(made).order_by("key").values_list("key", flat=True))
 
 
 def changes(number: int, *, offset: int = 0, limit: int = 100) -> Page:

@@ -15,6 +15,7 @@ from catalog.graph.damage_time import Reading
 from catalog.graph.lineage_assets import Known
 from catalog.graph.neighbours import Nodes
 from catalog.graph.walks import Walk
+from catalog.models import Asset
 from foundation.canonical import timestamp
 
 ROLES = ("owner", "operator")
@@ -107,7 +108,7 @@ class Rows:
         return bool(walk.distance[node] > 1 and self.is_reader[before].all())
 
 
-def name_of(asset: Known, hidden: frozenset[int]) -> str:
+def name_of(asset: Known | Asset, hidden: frozenset[int]) -> str:
     """The name of an asset, or what it is where its domain is in `hidden`."""
     return f"a {asset.kind} of a restricted domain" if asset.domain_id in hidden else asset.name
 

@@ -18,8 +18,9 @@ from catalog.graph.answering import Who, everybody, first
 from catalog.graph.damage_time import LIVE, urgency
 from catalog.graph.walks import Walk
 from catalog.models import Asset, Consumer
-from catalog.services.next_reads import last_useful_minute, next_read
+from catalog.next_reads import last_useful_minute, next_read
 from foundation import canonical
+from foundation.bulk import chunks
 from foundation.errors import BadInput
 from foundation.models import Person
 from foundation.people import display_name
@@ -117,8 +118,8 @@ def _reached(walk: Walk) -> dict[int, Consumer]:
     reached = ids[(nodes >= 0) & (walk.distance[nodes] > 0)].tolist() if len(walk) else []
     related = ("asset__domain", "sync", "approved_by__principal__name_row")
     found: dict[int, Consumer] = {}
-    for start in range(0, len(reached), CHUNK):
-        rows = live.filter(asset__in=reached[start : start + CHUNK]).select_related(*related)
+    for chunk in chunks(reached, CHUNK):
+        rows = live.filter(asset__in=chunk).select_related(*related)
         found.update({row.asset_id: row for row in rows.order_by("asset_id")})
     return found
 

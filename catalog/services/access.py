@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Sequence
+from collections.abc import Collection, Mapping, Sequence
+
+from django.db.models import prefetch_related_objects
 
 from catalog.models import Asset, AssetRole, Domain, EdgeClaim
 from catalog.models.graph import AssetQuerySet
@@ -48,15 +50,16 @@ def answered_by(person: Person, assets: Sequence[Asset]) -> set[int]:
     """The ids of those of `assets` for which `person` is a person of the domain: the one place that says who that is.
 
     Its owner, its on-call person, who has a role in it, an admin; for an asset without any domain the people whom
-    somebody named for it. A handful of queries, however many assets there are (read them with `domain`).
+    somebody named for it. A handful of queries, however many assets there are.
     """
-    if not person.is_active or not assets:
-        return set()
+    return _answered(person, _domains_of_each(assets)) if person.is_active and assets else set()
+
+
+def _answered(person: Person, domains: Mapping[int, Sequence[Domain]]) -> set[int]:
     roles = set(person.roles.values_list("name", "scope"))
     if ("admin", "") in roles:
-        return {asset.pk for asset in assets}
+        return set(domains)
     scopes = {scope for _, scope in roles}
-    domains = _domains_of_each(assets)
     free = [pk for pk, own in domains.items() if not own]
     named = AssetRole.objects.filter(asset__in=among(free), person=person, source="declared") if free else ()
     mine = {role.asset_id for role in named}
@@ -68,6 +71,7 @@ def _is_of(person: Person, scopes: Collection[str], domain: Domain) -> bool:
 
 
 def _domains_of_each(assets: Sequence[Asset]) -> dict[int, list[Domain]]:
+    prefetch_related_objects(assets, "domain")
     found = {asset.pk: [asset.domain] if asset.domain is not None else [] for asset in assets}
     free = [pk for pk, own in found.items() if not own]
     if free:
@@ -80,18 +84,39 @@ def _domains_of_each(assets: Sequence[Asset]) -> dict[int, list[Domain]]:
 
 
 def may_change(person: Person, asset: Asset) -> bool:
-    """Whether `person` may change what is declared of `asset`.
+    """Whether `person` may change what is declared of `asset`; see `changed_by`."""
+    return bool(changed_by(person, [asset]))
 
-    Who answers for it may, and the people of its roles; anybody where neither a domain nor a person is named yet.
+
+def changed_by(person: Person, assets: Sequence[Asset]) -> set[int]:
+    """The ids of those of `assets` of which `person` may change what is declared, with a handful of queries.
+
+    Who answers for an asset may, and the people of its roles; anybody where neither a domain nor a person is named yet.
     """
-    named = AssetRole.objects.filter(asset=asset, person__isnull=False, source="declared")
-    if not domains_of(asset) and not named.exists():
-        return person.is_active
-    return answers_for(person, asset) or (person.is_active and named.filter(person=person).exists())
+    if not person.is_active or not assets:
+        return set()
+    domains = _domains_of_each(assets)
+    return _answered(person, domains) | _named_or_free(person, domains)
 
 
 def speaks_for(person: Person | None, asset: Asset) -> bool:
-    """Whether the word of `person` is that of the asset's domain; where it has none, of who may change it."""
-    if person is None:
-        return False
-    return answers_for(person, asset) or (not domains_of(asset) and may_change(person, asset))
+    """Whether the word of `person` is that of the asset's domain; see `spoken_for_by`."""
+    return bool(spoken_for_by(person, [asset]))
+
+
+def spoken_for_by(person: Person | None, assets: Sequence[Asset]) -> set[int]:
+    """The ids of those of `assets` for whose domain the word of `person` counts; where an asset has none, of who may
+    change it. A handful of queries."""
+    if person is None or not person.is_active or not assets:
+        return set()
+    domains = _domains_of_each(assets)
+    return _answered(person, domains) | {pk for pk in _named_or_free(person, domains) if not domains[pk]}
+
+
+def _named_or_free(person: Person, domains: Mapping[int, Sequence[Domain]]) -> set[int]:
+    """The assets for which somebody named `person` in whatever role, and those of which nobody says whose they are."""
+    rows = AssetRole.objects.filter(asset__in=among(list(domains)), person__isnull=False, source="declared")
+    people: dict[int, set[int | None]] = {pk: set() for pk in domains}
+    for pk, one in rows.values_list("asset_id", "person_id"):
+        people[pk].add(one)
+    return {pk for pk, own in domains.items() if person.pk in people[pk] or not (own or people[pk])}

@@ -85,14 +85,14 @@ class Description:
 def ensure(drafts: Iterable[NodeDraft]) -> dict[DatasetName, Known]:
     """The assets that `drafts` mean, by identity; those that are not there yet are made."""
     wanted = best((draft.identity, draft) for draft in drafts)
-    found = _existing(wanted)
+    found = existing(wanted)
     # In one order, so that two imports of the same new tables do not wait for each other in a circle.
     new = [draft for identity, draft in sorted(wanted.items()) if identity not in found]
     for chunk in chunks(new, CHUNK):
         with transaction():
             rows = [(*draft.identity, draft.kind, draft.description) for draft in chunk]
             bulk.insert(Asset, ("namespace", "name", "kind", "description"), rows, ignore=True)
-    return found | _existing([draft.identity for draft in new])
+    return found | existing([draft.identity for draft in new])
 
 
 def describe(drafts: Iterable[NodeDraft], assets: Mapping[DatasetName, Known], source_key: str) -> Described:
@@ -139,7 +139,8 @@ def by_local_id(names: Sequence[str], *, besides: str) -> dict[str, int]:
     return dict(claims.exclude(source__key=besides).order_by("pk").values_list("local_id", "asset_id"))
 
 
-def _existing(wanted: Iterable[DatasetName]) -> dict[DatasetName, Known]:
+def existing(wanted: Iterable[DatasetName]) -> dict[DatasetName, Known]:
+    """The assets of these identities; those that are not there are left out. One query a namespace."""
     by_namespace: dict[str, list[str]] = defaultdict(list)
     for namespace, name in wanted:
         by_namespace[namespace].append(name)

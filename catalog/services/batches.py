@@ -7,13 +7,13 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, TypeAlias, TypeVar
 
+from catalog.declared_readers import NAMESPACE
 from catalog.models import Asset, Domain
 from catalog.models.graph import AssetQuerySet
 from catalog.names import find_each
-from catalog.services import readers
+from catalog.reader_identity import find_all
 from catalog.services.declarations import READER, Told
 from catalog.services.fields import RoleRow, named_domain
-from catalog.services.reading import NAMESPACE
 from catalog.sources.declared import AssetEntry, ConsumerEntry, Document
 from catalog.sources.declared_entry import Roles
 from foundation.errors import BadInput, Conflict, NotFound, SpellbookError
@@ -126,7 +126,7 @@ def definitions(batch: Batch) -> list[tuple[Asset, str]]:
 
 def _readers(entries: Sequence[ConsumerEntry], pool: AssetQuerySet | None) -> list[tuple[Asset, ConsumerEntry]]:
     found, seen = [], set()
-    for entry, known in zip(entries, readers.find_all(entries, pool), strict=True):
+    for entry, known in zip(entries, find_all(entries, pool), strict=True):
         if isinstance(known, SpellbookError):
             raise known
         asset = known or new_reader(entry)

@@ -38,6 +38,11 @@ class Change:
     changed: int = 0
     removed: int = 0
 
+    @property
+    def counts(self) -> dict[str, int]:
+        """The numbers of assets, as an audit row has them."""
+        return {"added": self.added, "changed": self.changed, "removed": self.removed}
+
 
 @dataclass(frozen=True)
 class Difference:

@@ -10,15 +10,16 @@ from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, Final
 
+from catalog import declared_readers
+from catalog.declared_readers import KIND
 from catalog.models import AssetRole, Declaration, Source
 from catalog.models.consumers import ROLES
 from catalog.services.fields import RoleRow, set_roles
 from foundation import clock
 from foundation.audit import Actor
 
-KIND: Final = "declared"
 DECLARED: Final = "declared"
-SUGGESTED: Final = "suggested"
+SUGGESTED: Final = declared_readers.SUGGESTED
 RANKS: Final = {SUGGESTED: 0, "meta": 1, "repository": 2, DECLARED: 3}
 READER: Final = "reader"
 CHUNK: Final = 200

@@ -13,9 +13,10 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from catalog import actions
+from catalog.declared_readers import NAMESPACE, standing
 from catalog.models import Asset, Domain
 from catalog.services import batches, definitions, keeping, notes, reading
-from catalog.services.access import is_agent, may_change, permit, person_of, pool_of
+from catalog.services.access import changed_by, is_agent, permit, person_of, pool_of
 from catalog.services.batches import Batch
 from catalog.services.declarations import DECLARED, SUGGESTED
 from catalog.services.fields import set_fields
@@ -130,7 +131,7 @@ def _readings(batch: Batch, key: str, *, skipped: set[int]) -> list[Reading]:
 def _reads(batch: Batch, key: str) -> list[tuple[Asset, Sequence[str]]]:
     """What each reader reads: as the batch says, else as the source said before; what the names mean stands in the
     batch then, each looked up once."""
-    before = {one.asset_id: one.attributes["reads"] for one in reading.standing(key)}
+    before = {one.asset_id: one.attributes["reads"] for one in standing(key)}
     listed = [(asset, entry.said.get("reads", before.get(asset.pk, ()))) for asset, entry in batch.readers]
     again = _read_already({asset.pk: reads for asset, reads in listed if batches.is_known(asset)}, batch)
     new = ({name for _, reads in listed for name in reads} - batch.names.keys() | again) - batch.looked_up
@@ -141,7 +142,7 @@ def _reads(batch: Batch, key: str) -> list[tuple[Asset, Sequence[str]]]:
 
 def _read_already(readings: Mapping[int, Sequence[str]], batch: Batch) -> set[str]:
     """Names out of sight of the one who acts that a reader of the batch read before: it goes on reading them."""
-    rows = reading.standing().filter(asset__in=list(readings))
+    rows = standing().filter(asset__in=list(readings))
     return {
         name
         for pk, attributes in rows.values_list("asset_id", "attributes")
@@ -151,7 +152,7 @@ def _read_already(readings: Mapping[int, Sequence[str]], batch: Batch) -> set[st
 
 
 def _unmatched(key: str, listed: Sequence[Reading]) -> list[dict[str, str]]:
-    rows = reading.standing(key).filter(asset__in=[one.asset_id for one in listed]).select_related("asset")
+    rows = standing(key).filter(asset__in=[one.asset_id for one in listed]).select_related("asset")
     return [{"in": one.asset.name, "name": name} for one in rows.order_by("pk") for name in one.attributes["unmatched"]]
 
 
@@ -165,14 +166,16 @@ def _check(batch: Batch, wanted: Document, actor: Actor) -> None:
     if is_agent(actor):
         named = (batch.names[name] for name in wanted.reads() | wanted.about())
         meant = [*(found for found in named if isinstance(found, Asset)), *(asset for asset, _ in batch.readers)]
-        spaces = {asset.namespace for asset in meant} - {reading.NAMESPACE}
+        spaces = {asset.namespace for asset in meant} - {NAMESPACE}
         for space in sorted(spaces | {entry.namespace for entry in wanted.consumers if entry.namespace}):
             permit(actor, space)
     person = person_of(actor)
     if person is None:
         return
-    for known in (asset for asset, _ in (*batch.assets, *batch.readers)):
-        if batches.is_known(known) and not may_change(person, known):
+    known_here = [asset for asset, _ in (*batch.assets, *batch.readers) if batches.is_known(asset)]
+    mine = changed_by(person, known_here)
+    for known in known_here:
+        if known.pk not in mine:
             raise NotAllowed(f"Only a person of its domain, or one who is named for it, changes {known.name}.")
     for domain in wanted.domains:
         _check_domain(domain, person)

@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from typing import Any, Final
 
-from django.db.models import QuerySet
-
 from catalog import actions
 from catalog.models import Asset, Definition
+from catalog.selectors import definition_of, definitions_of
 from catalog.services import search_index
 from catalog.services.access import person_of, speaks_for
 from foundation import audit, clock
@@ -31,22 +30,11 @@ def define(asset: Asset, text: str, *, actor: Actor) -> Definition | None:
     person = _approver(asset, actor)
     with transaction():
         lock(Asset.objects.all(), pk=asset.pk)
-        newest = history(asset).first()
-        same = history(asset).filter(text=text).first()
+        newest = definitions_of(asset).first()
+        same = definitions_of(asset).filter(text=text).first()
         if _is_known(same, newest, person):
             return None
         return _add(asset, text, newest.number + 1 if newest else 1, person, actor)
-
-
-def current(asset: Asset) -> Definition | None:
-    """The definition that counts: the newest that stands; None when nobody's does."""
-    return history(asset).filter(status="standing").first()
-
-
-def history(asset: Asset) -> QuerySet[Definition]:
-    """Every definition that was ever given, the newest first."""
-    rows = Definition.objects.filter(asset=asset).order_by("-number")
-    return rows.select_related("author__name_row", "approved_by__principal__name_row")
 
 
 def _approver(asset: Asset, actor: Actor) -> Person | None:
@@ -60,9 +48,7 @@ def _is_known(same: Definition | None, newest: Definition | None, person: Person
         return False
     if person is None:
         return same.status != "standing" or same.number == newest.number or newest.text == same.text
-    return (
-        same.status == "standing" and not history(same.asset).filter(status="standing", number__gt=same.number).exists()
-    )
+    return same == definition_of(same.asset)
 
 
 def _add(asset: Asset, text: str, number: int, person: Person | None, actor: Actor) -> Definition:

@@ -15,7 +15,8 @@ from django.db.models.functions import Cast
 
 from catalog.graph.versions import head_version
 from catalog.models import NodeClaim
-from catalog.services import assets, claims, readers
+from catalog.reader_identity import known_as
+from catalog.services import assets, claims
 from catalog.services.staging import Edge
 from catalog.sources.claims import LOCAL_ID, MARK, Claims, NodeDraft, fits
 from catalog.sources.manifest_types import ManifestWarning
@@ -90,7 +91,7 @@ class Importing:
         """An exposure may be a reader that people declared, and a dependency outside the file another project's."""
         outside = [name for name, draft in self.drafts.items() if draft.external]
         found = assets.by_local_id(outside, besides=self.key)
-        found |= readers.known_as({name: draft.names for name, draft in self.drafts.items() if draft.reader})
+        found |= known_as({name: draft.names for name, draft in self.drafts.items() if draft.reader})
         rows = assets.ensure(draft for name, draft in self.drafts.items() if name not in found)
         return {name: found.get(name) or rows[draft.identity].pk for name, draft in self.drafts.items()}
 

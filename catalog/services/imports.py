@@ -12,8 +12,9 @@ from dataclasses import dataclass
 from typing import Any
 
 from catalog import actions
+from catalog.identity import resolve
 from catalog.models import GraphVersion
-from catalog.services import claims, column_lineage, import_details, meta, namespaces, readers, search_index
+from catalog.services import claims, column_lineage, import_details, meta, readers, reading, search_index
 from catalog.services.access import permit
 from catalog.services.graph_lock import hold_graph
 from catalog.services.import_graph import Importing
@@ -82,7 +83,7 @@ def _namespace(wanted: str) -> str:
         raise BadInput(f"The namespace has more than {NAMESPACE} characters.")
     if not wanted.isprintable():
         raise BadInput("The namespace holds characters that cannot be printed.")
-    return namespaces.resolve([wanted])[wanted]
+    return resolve([wanted])[wanted]
 
 
 def _import(
@@ -118,7 +119,7 @@ def _write(work: Importing, data: bytes, project: str, actor: Actor) -> tuple[cl
     owners = import_details.Owners(work.claimed, work.ids, work.key)
     if found:
         change = _flip(work, found, owners, data, project, actor)
-        readers.join(actor=actor)
+        reading.join(actor=actor)
     else:
         change = claims.Change(found.base)
         _details(work, owners, project, actor)
@@ -144,8 +145,7 @@ def _flip(
         (first.of(seen) if work.description is first else work.description).write()
         readers.exposed(exposed)
         owners.write()
-        counts = {"added": change.added, "changed": change.changed, "removed": change.removed}
-        facts: dict[str, str | int | None] = {"project": project, "version": change.version, **counts}
+        facts: dict[str, str | int | None] = {"project": project, "version": change.version, **change.counts}
         audit.record(actor, actions.GRAPH_IMPORTED, GraphVersion(number=change.version), facts=facts)
 
     return claims.write(work.key, "dbt", work.compare, first=found, artifact_sha256=sha256, in_step=in_step)

@@ -9,7 +9,7 @@ from typing import Any
 from catalog import actions
 from catalog.identity import resolve
 from catalog.models import GraphVersion, NodeClaim, TableSize
-from catalog.services import assets, claims, column_lineage, introspections, readers, search_index
+from catalog.services import assets, claims, column_lineage, introspections, reading, search_index
 from catalog.services.access import permit
 from catalog.services.column_lineage import Compiled
 from catalog.sources.manifest_types import ManifestWarning
@@ -110,15 +110,14 @@ def _write(connection: Connection, space: str, facts: Sequence[TableFacts], acto
         return claims.difference(key, nodes, edges, partial=False)
 
     def in_step(change: claims.Change) -> None:
-        counts = {"added": change.added, "changed": change.changed, "removed": change.removed}
-        told: dict[str, str | int | None] = {"connection": connection.name, "version": change.version, **counts}
+        told: dict[str, str | int | None] = {"connection": connection.name, "version": change.version, **change.counts}
         audit.record(actor, actions.WAREHOUSE_READ, GraphVersion(number=change.version), facts=told)
 
     change = claims.write(key, KIND, compare, in_step=in_step)
     described = _describe(connection, claimed, rows, change, actor)
     _keep_sizes(key, facts, ids)
-    if change.added or change.changed or change.removed:
-        readers.join(actor=actor)
+    if any(change.counts.values()):
+        reading.join(actor=actor)
     _read_code(key, connection.kind, facts, ids, described.columns)
     search_index.refresh([*described.assets, *described.columns, *(ids.values() if change.added else ())])
     return _report(connection, space, claimed, change)
@@ -134,7 +133,7 @@ def _describe(
     """Kinds, comments and columns, after the version that tells of them: a look that made none changed nothing. What
     the last look left undone has an audit row of its own."""
     wanted = assets.wanted(claimed.nodes.values(), rows, source_key(connection))
-    if wanted and not (change.added or change.changed or change.removed):
+    if wanted and not any(change.counts.values()):
         facts: dict[str, str | int | None] = {"project": connection.name, "tables": len(wanted.columns), "owners": 0}
         with transaction():
             audit.record(actor, actions.GRAPH_DETAILED, ("catalog.source", source_key(connection)), facts=facts)

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from catalog import actions
 from catalog.models import Asset, Consumer, Declaration
 from catalog.services import declarations, reading, search_index
-from catalog.services.access import is_agent, person_of, speaks_for
+from catalog.services.access import is_agent, person_of, spoken_for_by
 from catalog.services.declarations import CHUNK, DECLARED, READER, SUGGESTED, Merged, Told
 from catalog.services.graph_lock import hold_graph
 from catalog.services.settling import Settling, settle
@@ -75,7 +75,8 @@ def _holds(now: Merged, one: Told) -> bool:
 def _answered(mine: Mapping[int, Told], key: str, actor: Actor) -> set[int]:
     """A person of the domain who says all that an agent suggested of a reader, alike or otherwise, has answered. As
     long as some of it is the agent's word alone it goes on waiting."""
-    if key != DECLARED or person_of(actor) is None:
+    person = person_of(actor)
+    if key != DECLARED or person is None:
         return set()
     readers = [pk for pk, one in mine.items() if one.said.get(READER)]
     rows = Declaration.objects.filter(asset__in=readers)
@@ -83,7 +84,7 @@ def _answered(mine: Mapping[int, Told], key: str, actor: Actor) -> set[int]:
     said = dict(rows.filter(source__key=DECLARED).values_list("asset_id", "said"))
     found = {pk for pk, suggested in waiting.items() if suggested.keys() <= said.get(pk, {}).keys()}
     assets = Asset.objects.select_related("domain").in_bulk(sorted(found))
-    found = {pk for pk in found if speaks_for(person_of(actor), assets[pk])}
+    found = spoken_for_by(person, list(assets.values()))
     if found:
         declarations.drop(SUGGESTED, found)
         reading.close(SUGGESTED, found, actor=actor)

@@ -34,10 +34,7 @@ def write(touched: Iterable[int], events: int, *, actor: Actor) -> Change:
     pks = sorted(set(touched))
 
     def in_step(change: Change) -> None:
-        facts: dict[str, str | int | None] = {
-            "events": events, "version": change.version,
-            "added": change.added, "changed": change.changed, "removed": change.removed,
-        }  # fmt: skip
+        facts: dict[str, str | int | None] = {"events": events, "version": change.version, **change.counts}
         audit.record(actor, actions.GRAPH_OBSERVED, GraphVersion(number=change.version), facts=facts)
 
     return claims.write(KEY, KEY, lambda: _difference(pks), in_step=in_step)

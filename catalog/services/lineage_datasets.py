@@ -7,10 +7,10 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from catalog.identity import identities
 from catalog.models import LineageDataset, LineageUse, NodeClaim
 from catalog.services import assets
 from catalog.services.access import permit
-from catalog.services.namespaces import identities
 from catalog.sources.claims import NodeDraft
 from catalog.sources.naming import DatasetName
 from catalog.sources.openlineage import facets

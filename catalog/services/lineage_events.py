@@ -11,11 +11,11 @@ from uuid import UUID
 import orjson
 from django.db.models import QuerySet
 
+from catalog.identity import identities
 from catalog.models import LineageEvent
 from catalog.services import lineage_batch
 from catalog.services.access import permit
 from catalog.services.lineage_batch import Told
-from catalog.services.namespaces import identities
 from catalog.sources.openlineage import events
 from catalog.sources.openlineage.events import Event
 from catalog.sources.openlineage.facets import table_of

@@ -13,9 +13,11 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
 from catalog.column_lineage import facet
+from catalog.declared_readers import NAMESPACE
+from catalog.identity import identities
 from catalog.models import Asset, AssetRole, NodeClaim
-from catalog.services import assets, column_lineage, lineage_claims, lineage_datasets, readers, search_index
-from catalog.services.namespaces import identities
+from catalog.selectors import assets_by_id
+from catalog.services import assets, column_lineage, lineage_claims, lineage_datasets, reading, search_index
 from catalog.sources.claims import ColumnDraft, NodeDraft
 from catalog.sources.naming import DatasetName, canonical
 from catalog.sources.openlineage import facets
@@ -30,7 +32,6 @@ if TYPE_CHECKING:
 
 KEY = lineage_claims.KEY
 OWNER = "owner"
-CHUNK = 500
 
 
 @dataclass(frozen=True)
@@ -46,13 +47,15 @@ class Described:
 
 
 def describe(touched: Iterable[int]) -> Described:
-    """Bring description, columns and owners of the assets `touched` up to what is said of them.
+    """Bring description, columns and owners of the assets `touched` up to what is said of them; readers that stand
+    under the name of our own are what people say that they are.
 
     Inside of the transaction that makes the version in which they are claimed.
     """
     said = lineage_claims.said_of(touched)
     elsewhere = _elsewhere(list(said))
-    drafts = [_draft(asset, said[asset.pk], asset.pk not in elsewhere) for asset in _assets(list(said))]
+    rows = [asset for asset in assets_by_id(said).values() if asset.namespace != NAMESPACE]
+    drafts = [_draft(asset, said[asset.pk], asset.pk not in elsewhere) for asset in rows]
     found = assets.wanted(drafts, assets.ensure(drafts), KEY)
     found.write()
     columns = frozenset(pk for pk, _ in found.columns)
@@ -69,7 +72,7 @@ def spread(touched: Iterable[int], columns: Collection[int], told: Sequence[Told
         return
     column_lineage.columns_changed(sorted(columns))
     _columns(set(pks), told)
-    readers.join(actor=actor)
+    reading.join(actor=actor)
     search_index.refresh(pks)
 
 
@@ -156,16 +159,5 @@ def _ids(names: Iterable[DatasetName]) -> dict[DatasetName, int]:
     """The assets that producers mean by these names; those that are not known are left out."""
     rows = {name: row.asset_id for name, row in lineage_datasets.existing(names).items()}
     others = identities(name for name in names if name not in rows)
-    return rows | {name: pk for name, meant in others.items() if (pk := _known(meant)) is not None}
-
-
-def _known(identity: DatasetName) -> int | None:
-    return Asset.objects.filter(namespace=identity.namespace, name=identity.name).values_list("pk", flat=True).first()
-
-
-def _assets(pks: Sequence[int]) -> list[Asset]:
-    return [
-        asset
-        for start in range(0, len(pks), CHUNK)
-        for asset in Asset.objects.filter(pk__in=pks[start : start + CHUNK])
-    ]
+    known = assets.existing(set(others.values()))
+    return rows | {name: known[meant].pk for name, meant in others.items() if meant in known}

@@ -6,13 +6,14 @@ declaration file; what they read is the node unless they say more). On an exposu
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from catalog.models import Asset
 from catalog.models.consumers import ROLES
 from catalog.names import full_name
+from catalog.selectors import assets_by_id
 from catalog.services import declarations, whole
 from catalog.services.access import is_agent
 from catalog.services.declare import declare
@@ -52,7 +53,7 @@ def declare_meta(entries: Sequence[MetaEntry], *, project: str, actor: Actor) ->
     key = f"{KEY}{project[:LONGEST]}"
     if not entries and (is_agent(actor) or not declarations.says_anything(key)):
         return []
-    assets = _assets(entry.asset_id for entry in entries)
+    assets = assets_by_id({entry.asset_id for entry in entries})
     warnings: list[ManifestWarning] = []
 
     def told(node: str, reason: str) -> None:
@@ -106,13 +107,6 @@ def _suggested(entry: MetaEntry, asset: Asset, told: Told) -> Sections:
         for name in SECTIONS
     }
     return plain | {"assets": [one for one in plain["assets"] if one.keys() > {"asset"}]}
-
-
-def _assets(ids: Iterable[int]) -> dict[int, Asset]:
-    wanted, found = sorted(set(ids)), {}
-    for start in range(0, len(wanted), CHUNK):
-        found.update(Asset.objects.in_bulk(wanted[start : start + CHUNK]))
-    return found
 
 
 def _document(entry: MetaEntry, asset: Asset, told: Told) -> Document | None:

@@ -6,19 +6,17 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from catalog import actions
-from catalog.identity import identities, now_known_as, resolve
+from catalog.declared_readers import NAMESPACE as READERS
+from catalog.identity import resolve
 from catalog.models import Asset, NamespaceAlias
 from catalog.services import search_index, uniting
 from catalog.services.access import is_agent
-from catalog.services.reading import NAMESPACE as READERS
 from catalog.sources.naming import DatasetName, adapter_of, canonical_namespace, fold_name, printable, spellings
 from foundation import audit
 from foundation.audit import Actor
 from foundation.errors import BadInput, Conflict, NotAllowed, NotFound
 from foundation.locks import transaction
 from foundation.models import Connection
-
-__all__ = ["AliasReport", "declare", "identities", "now_known_as", "resolve", "withdraw"]
 
 
 @dataclass(frozen=True)

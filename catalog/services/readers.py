@@ -10,16 +10,12 @@ from catalog.services import declarations, reading, search_index
 from catalog.services.access import is_agent, may_change, person_of
 from catalog.services.declarations import CHUNK, DECLARED, SUGGESTED
 from catalog.services.graph_lock import hold_graph
-from catalog.services.reader_identity import find, find_all, known_as, lookup
-from catalog.services.reading import NAMESPACE, join, unmatched
 from catalog.services.settling import ENDED, Settling, settle
 from foundation import audit
 from foundation.audit import Actor
 from foundation.bulk import chunks
 from foundation.errors import Conflict, NotAllowed
 from foundation.locks import lock, transaction
-
-__all__ = ["NAMESPACE", "exposed", "find", "find_all", "join", "known_as", "lookup", "unmatched", "withdraw"]
 
 
 def exposed(asset_ids: Iterable[int]) -> None:

@@ -2,23 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Final
-
-from django.db.models import QuerySet
+from collections.abc import Callable, Collection, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any
 
 from catalog import actions
+from catalog.declared_readers import KIND, standing
 from catalog.graph.versions import head_version
-from catalog.models import Asset, EdgeClaim, GraphVersion, NodeClaim
-from catalog.names import find_each
+from catalog.models import Asset, Declaration, Domain, EdgeClaim, GraphVersion, NodeClaim
+from catalog.names import find_each, still_meant
 from catalog.services import claims
-from catalog.services.declarations import KIND
+from catalog.services.access import pool_of
 from foundation import audit
 from foundation.audit import Actor
 from foundation.errors import NotFound, SpellbookError
-
-NAMESPACE: Final = "declared://readers"
 
 
 @dataclass(frozen=True)
@@ -28,6 +25,8 @@ class Reading:
     asset_id: int
     kind: str
     names: Sequence[str]
+    meant: Mapping[str, Asset | SpellbookError] = field(default_factory=dict)
+    """What of the names means something else to this reader than to others."""
 
 
 def claim(
@@ -49,7 +48,7 @@ def claim(
             edges |= {(pk, one.asset_id, "reads") for pk in above if pk != one.asset_id}
         return claims.difference(key, nodes, edges, partial=not whole)
 
-    return _write(key, compare, actor)
+    return write(key, compare, actor=actor)
 
 
 def close(key: str, asset_ids: Collection[int], *, actor: Actor) -> int:
@@ -61,53 +60,73 @@ def close(key: str, asset_ids: Collection[int], *, actor: Actor) -> int:
         rows = EdgeClaim.objects.filter(source__key=key, removed_in__isnull=True).exclude(to_asset__in=gone)
         return claims.difference(key, nodes, rows.values_list("from_asset_id", "to_asset_id", "kind"), partial=False)
 
-    return _write(key, compare, actor)
+    return write(key, compare, actor=actor)
 
 
 def join(*, actor: Actor) -> int:
     """Look up again what declared readers read, after tables came or went; returns the newest graph version.
 
-    A name that became ambiguous since is listed as unmatched, and the edge of before stays.
+    A name that became ambiguous since is listed as unmatched, and the edge of before stays. What a reader reads it goes
+    on reading while that is in the graph and has the name, whatever else took the name since; and a name that meant
+    nothing when it was declared does not come to mean what its author may not read (D1).
     """
     every = list(standing().select_related("source"))
     names = {name for one in every for name in one.attributes["reads"]}
     known = find_each(names)
+    meant = _meant_by_each(every, known)
     for key in {one.source.key for one in every}:
         mine = [one for one in every if one.source.key == key]
-        readings = [Reading(one.asset_id, one.attributes["kind"], one.attributes["reads"]) for one in mine]
+        readings = [
+            Reading(one.asset_id, one.attributes["kind"], one.attributes["reads"], meant.get(one.pk, {}))
+            for one in mine
+        ]
         claim(key, readings, known, actor=actor, whole=False)
     return head_version()
 
 
-def unmatched() -> list[dict[str, str]]:
-    """What declared readers read and nobody knows: {in: the reader, name: the table as declared}."""
-    rows = standing().select_related("asset").order_by("pk")
-    return [{"in": one.asset.name, "name": name} for one in rows for name in one.attributes["unmatched"]]
+def write(key: str, compare: Callable[[], claims.Difference], *, actor: Actor) -> int:
+    """Write what `compare` finds as the word of source `key`, with its audit row; returns the graph version."""
+
+    def in_step(change: claims.Change) -> None:
+        facts = {"version": change.version, **change.counts}
+        audit.record(actor, actions.GRAPH_DECLARED, GraphVersion(number=change.version), facts=facts)
+
+    return claims.write(key, KIND, compare, in_step=in_step).version
 
 
-def standing(key: str = "") -> QuerySet[NodeClaim]:
-    """The readers that are claimed now by source `key`, or by any source that declares."""
-    rows = NodeClaim.objects.filter(source__kind=KIND, removed_in__isnull=True)
-    return rows.filter(source__key=key) if key else rows
+def _meant_by_each(
+    every: Sequence[NodeClaim], known: Mapping[str, Asset | SpellbookError]
+) -> dict[int, dict[str, Asset | SpellbookError]]:
+    """By claim, what its names mean to it alone, where that is not what `known` says."""
+    rows = EdgeClaim.objects.filter(source__kind=KIND, removed_in__isnull=True)
+    read: dict[tuple[int, int], set[int]] = {}
+    for source, reader, above in rows.values_list("source_id", "to_asset_id", "from_asset_id"):
+        read.setdefault((source, reader), set()).add(above)
+    restricted = set(Domain.objects.filter(restricted=True).values_list("pk", flat=True))
+    found: dict[int, dict[str, Asset | SpellbookError]] = {}
+    for one in every:
+        now = read.get((one.source_id, one.asset_id), set())
+        for name in one.attributes["reads"]:
+            asset = known[name]
+            if not isinstance(asset, Asset) or asset.pk in now:
+                continue
+            kept = still_meant(name, now, asset) if now else None
+            if kept is not None:
+                found.setdefault(one.pk, {})[name] = kept
+            elif asset.domain_id in restricted:
+                found.setdefault(one.pk, {})[name] = _seen_by_author(one, name)
+    return found
 
 
-def told_elsewhere(asset_ids: Collection[int]) -> set[int]:
-    """The assets among these that a source tells of which is no declaration: dbt, a warehouse, an event."""
-    rows = NodeClaim.objects.filter(asset__in=list(asset_ids), removed_in__isnull=True).exclude(source__kind=KIND)
-    return set(rows.values_list("asset_id", flat=True))
+def _seen_by_author(one: NodeClaim, name: str) -> Asset | SpellbookError:
+    """What `name` means to whoever said what this reader reads."""
+    said = Declaration.objects.filter(source=one.source_id, asset=one.asset_id).select_related("author__owner").first()
+    pool = pool_of(Actor(said.author, "")) if said is not None else None
+    return find_each([name], among=pool)[name]
 
 
 def _local_ids(key: str) -> dict[int, str]:
     return dict(standing(key).values_list("asset_id", "local_id"))
-
-
-def _write(key: str, compare: Any, actor: Actor) -> int:
-    def in_step(change: claims.Change) -> None:
-        counts = {"added": change.added, "changed": change.changed, "removed": change.removed}
-        facts = {"version": change.version, **counts}
-        audit.record(actor, actions.GRAPH_DECLARED, GraphVersion(number=change.version), facts=facts)
-
-    return claims.write(key, KIND, compare, in_step=in_step).version
 
 
 def _resolve(
@@ -116,7 +135,7 @@ def _resolve(
     """What a reader reads, and the names that mean nothing in the graph now; an edge to what was in it stays."""
     above, unknown = set(), []
     for name in one.names:
-        found = known.get(name, NotFound(name))
+        found = one.meant.get(name) or known.get(name, NotFound(name))
         if isinstance(found, Asset):
             above.add(found.pk)
             if not (found.pk in together or getattr(found, "in_graph", True)):

@@ -8,11 +8,12 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Any, Final
 
+from catalog.declared_readers import told_elsewhere
 from catalog.models import Asset, Consumer, Domain, Sync
-from catalog.services import declarations, reading
+from catalog.reader_identity import exposures
+from catalog.services import declarations
 from catalog.services.access import is_agent, person_of
 from catalog.services.declarations import DECLARED, SUGGESTED, Merged
-from catalog.services.reader_identity import exposures
 from foundation import clock
 from foundation.audit import Actor
 from foundation.errors import NotAllowed
@@ -79,7 +80,7 @@ def _known(said: Mapping[int, Merged], how: Settling) -> _Known:
         agent=is_agent(how.actor),
         moment=clock.now(),
         exposures=set(exposures().filter(asset__in=ids).values_list("asset_id", flat=True)),
-        told=reading.told_elsewhere(ids),
+        told=told_elsewhere(ids),
         domains={row.key: row for row in Domain.objects.filter(key__in=named)} if named else {},
         sources=Asset.objects.in_bulk([pk for pk in confirmed if pk]) if any(confirmed) else {},
     )

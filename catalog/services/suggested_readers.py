@@ -11,13 +11,12 @@ from typing import Any
 
 from django.db.models import QuerySet
 
-from catalog import actions
-from catalog.models import Consumer, EdgeClaim, GraphVersion
+from catalog.declared_readers import standing
+from catalog.models import Consumer, EdgeClaim
 from catalog.services import claims, declarations, reading
-from catalog.services.claims import Change, Difference
-from catalog.services.declarations import DECLARED, KIND, SUGGESTED, Told
+from catalog.services.claims import Difference
+from catalog.services.declarations import DECLARED, SUGGESTED, Told
 from catalog.services.settling import Settling, settle
-from foundation import audit
 from foundation.audit import Actor
 
 
@@ -27,13 +26,7 @@ def take_over(consumer: Consumer, actor: Actor) -> None:
     said = declarations.said_by(SUGGESTED)[pk]
     declarations.keep(DECLARED, {pk: Told(said)}, actor=actor, whole=False)
     declarations.drop(SUGGESTED, [pk])
-
-    def in_step(change: Change) -> None:
-        counts = {"added": change.added, "changed": change.changed, "removed": change.removed}
-        facts = {"version": change.version, **counts}
-        audit.record(actor, actions.GRAPH_DECLARED, GraphVersion(number=change.version), facts=facts)
-
-    claims.write(DECLARED, KIND, lambda: _difference(pk, said), in_step=in_step)
+    reading.write(DECLARED, lambda: _difference(pk, said), actor=actor)
     settle([pk], Settling(DECLARED, actor, before, (pk,), (pk,)))
 
 
@@ -48,7 +41,7 @@ def drop(consumer: Consumer, actor: Actor) -> None:
 def _difference(pk: int, said: Mapping[str, Any]) -> Difference:
     """What people claim of the reader instead of the agent; where the agent named nothing that it reads, what they
     claimed before stays."""
-    suggested, own = reading.standing(SUGGESTED).filter(asset=pk), reading.standing(DECLARED).filter(asset=pk).first()
+    suggested, own = standing(SUGGESTED).filter(asset=pk), standing(DECLARED).filter(asset=pk).first()
     one = suggested.first() if "reads" in said or own is None else own
     nodes = {own.local_id if own else f"reader:{pk}": (pk, one.attributes)} if one else {}
     edges = _edges(one.source.key if one else DECLARED, pk)

@@ -10,8 +10,9 @@ from typing import Any, Final, NamedTuple, TypeAlias
 from django.db.models import QuerySet
 
 from catalog import actions
+from catalog.declared_readers import standing
 from catalog.models import Asset, Consumer, Declaration, Definition, EdgeClaim, Note
-from catalog.services import declarations, reading, search_index, suggested_readers
+from catalog.services import declarations, search_index, suggested_readers
 from catalog.services.access import answers_for, person_of
 from catalog.services.declarations import SUGGESTED
 from catalog.services.graph_lock import hold_graph
@@ -168,7 +169,7 @@ def _readers() -> Iterator[Suggestion]:
 def _meant(readers: Collection[int]) -> dict[int, _Meant]:
     """What agents suggest that these readers read, as it stands in the graph."""
     ids = among(list(readers))
-    claims = reading.standing(SUGGESTED).filter(asset__in=ids)
+    claims = standing(SUGGESTED).filter(asset__in=ids)
     edges = EdgeClaim.objects.filter(source__key=SUGGESTED, removed_in__isnull=True, to_asset__in=ids)
     above: dict[int, list[Asset]] = {}
     for edge in edges.select_related("from_asset__domain").order_by("from_asset__name", "pk"):

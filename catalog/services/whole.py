@@ -13,7 +13,8 @@ from django.utils.text import slugify
 
 from catalog.models import Asset, Domain, Note
 from catalog.names import find_each
-from catalog.services import batches, declarations, definitions, notes, readers
+from catalog.reader_identity import find_all
+from catalog.services import batches, declarations, definitions, notes
 from catalog.services.batches import Batch
 from catalog.services.declare import DeclareReport, apply
 from catalog.sources.declared import ConsumerEntry, Document
@@ -36,7 +37,7 @@ def gather(parts: Sequence[Part], told: Callable[[str, str], None]) -> Batch:
     """Find everything that the parts name; `told(where, reason)` hears what cannot be used and is left out."""
     batch = Batch(people=_people(parts), domains=_domains(parts, told))
     unnamed = [entry for part in parts if not _is_exposure(part) for entry in part.document.consumers]
-    known = dict(zip(map(id, unnamed), readers.find_all(unnamed), strict=True)) if unnamed else {}
+    known = dict(zip(map(id, unnamed), find_all(unnamed), strict=True)) if unnamed else {}
     for part in parts:
         if part.own is not None:
             batch.names |= dict.fromkeys(part.document.about(), part.own)

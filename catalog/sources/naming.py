@@ -68,7 +68,7 @@ def canonical(namespace: str, name: str) -> DatasetName:
     """One spelling of a dataset that a producer names: unquoted parts as the adapter compares them, quoted ones kept.
 
     Names in namespaces of no known adapter (files, topics) stay as written. BadInput for what no table here can hold.
-    Whether an alias or an exact name is meant, the rows decide: see `catalog.services.namespaces.identities`.
+    Whether an alias or an exact name is meant, the rows decide: see `catalog.identity.identities`.
 
     >>> canonical("postgresql://DB.example.com:5432/", 'shop.Public."Orders"')
     DatasetName(namespace='postgres://db.example.com:5432', name='shop.public.Orders')

@@ -30,7 +30,10 @@ class AuditRow(models.Model):
 
     class Meta:
         ordering = ["at", "id"]
-        indexes = [models.Index(fields=["target_type", "target_id"], name="foundation_audit_target")]
+        indexes = [
+            models.Index(fields=["target_type", "target_id"], name="foundation_audit_target"),
+            models.Index(fields=["action", "-id"], name="foundation_audit_action"),  # the newest act of a kind
+        ]
         constraints = [models.CheckConstraint(condition=Q(source__in=SOURCES), name="foundation_known_audit_source")]
 
     def __str__(self) -> str:

@@ -13,7 +13,7 @@ from typing import Any
 from uuid import UUID
 
 from catalog.models import Asset, Build, Sync
-from catalog.services.next_reads import next_read
+from catalog.next_reads import next_read
 from foundation import audit
 from foundation.audit import Actor
 from foundation.clock import now

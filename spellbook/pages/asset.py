@@ -8,11 +8,11 @@ from django.http import HttpResponse
 
 from catalog import selectors
 from catalog.models import Asset
-from catalog.services import definitions
+from catalog.selectors import definition_of
 from foundation.errors import NotFound
 from spellbook.pages.asset_tabs import TABS, Part
 from spellbook.pages.frame import AuthenticatedRequest, page, show
-from spellbook.pages.sight import Sight
+from spellbook.sight import Sight
 from spellbook.trust import scores
 
 EARLIER = {"history": "definition"}
@@ -31,7 +31,7 @@ def asset(request: AuthenticatedRequest, pk: int) -> HttpResponse:
         "asset": row,
         "full_name": selectors.full_name(row),
         "trust": scores([row])[row.pk],
-        "definition": definitions.current(row),
+        "definition": definition_of(row),
         "incidents": sight.incidents().filter(asset=row).exclude(state="closed").order_by("-opened_at"),
         "tabs": _tabs(row, chosen),
         "part": f"parts/asset/{chosen}.html",

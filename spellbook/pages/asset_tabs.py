@@ -10,18 +10,18 @@ from catalog import selectors
 from catalog.freshness import freshness_of
 from catalog.graph import lineage
 from catalog.graph.answering import Who, everybody
+from catalog.graph.damage_time import LIVE
 from catalog.models import Asset, Build, Consumer, TableSize
 from catalog.models.consumers import ROLES
-from catalog.services import definitions
-from catalog.services.next_reads import next_read
+from catalog.next_reads import next_read
+from catalog.selectors import definitions_of
 from foundation.clock import now
 from incidents.models import Metric
 from incidents.selectors import series
 from spellbook.explain_checks import last_results
-from spellbook.explain_words import STANDING
 from spellbook.made_of import made_of
 from spellbook.pages import sparkline
-from spellbook.pages.sight import Sight
+from spellbook.sight import Sight
 from spellbook.trust import formula
 
 LISTED = 12
@@ -90,14 +90,14 @@ def readers(row: Asset, sight: Sight) -> Context:
 
 def notes(row: Asset, sight: Sight) -> Context:
     """Notes that stand or wait for an answer."""
-    rows = row.notes.filter(status__in=STANDING).order_by("-created_at", "-pk")
+    rows = row.notes.filter(status__in=LIVE).order_by("-created_at", "-pk")
     related = ("author__name_row", "approved_by__principal__name_row")
     return {"notes": rows.select_related(*related)[:MOST_NOTES], "notes_total": rows.count()}
 
 
 def definition(row: Asset, sight: Sight) -> Context:
     """Every definition that stood or waits, newest first."""
-    return {"definitions": definitions.history(row).filter(status__in=STANDING)}
+    return {"definitions": definitions_of(row).filter(status__in=LIVE)}
 
 
 TABS: Mapping[str, Part] = {
@@ -124,7 +124,7 @@ def _metrics(row: Asset) -> list[tuple[Metric, sparkline.Sparkline]]:
 
 def _reading(row: Asset) -> Context:
     related = ("sync", "suggested_by__name_row", "approved_by__principal__name_row", "confirm_source__domain")
-    found = Consumer.objects.select_related(*related).filter(asset=row, status__in=STANDING).first()
+    found = Consumer.objects.select_related(*related).filter(asset=row, status__in=LIVE).first()
     if found is None:
         return {"consumer": None}
     return {"consumer": found, "sync": getattr(found, "sync", None), "next_read": next_read(found, now())}

@@ -19,7 +19,7 @@ from foundation.models import Person
 from foundation.people import display_name
 from incidents.models import Incident
 from spellbook.pages.frame import AuthenticatedRequest, page, show
-from spellbook.pages.sight import Sight
+from spellbook.sight import Sight
 from spellbook.trust import scores
 
 SHOWN = 50

@@ -6,9 +6,11 @@ from typing import Any
 
 from django.http import HttpResponse
 
+from catalog.graph.damage_time import LIVE
 from catalog.models import Asset, Domain
 from catalog.models.consumers import ROLES
 from catalog.names import full_name
+from catalog.selectors import definition_of, definitions_of
 from catalog.services import definitions, notes
 from catalog.services.access import answers_for, domains_of, may_change
 from catalog.services.declare import declare
@@ -16,7 +18,7 @@ from foundation.errors import BadInput
 from spellbook.pages.form_words import LABELS, in_words_of_the_form
 from spellbook.pages.frame import AuthenticatedRequest, actor_of, done, page, show
 from spellbook.pages.reader_form import LONGEST, ROLE_WORDS, people, roles_text
-from spellbook.pages.sight import Sight
+from spellbook.sight import Sight
 
 
 @page("GET")
@@ -28,9 +30,9 @@ def forms(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     context = {
         "asset": asset,
         "full_name": full_name(asset),
-        "current": definitions.current(asset),
-        "definitions": definitions.history(asset)[:10],
-        "notes": asset.notes.filter(status__in=("standing", "suggested")).select_related("author__name_row"),
+        "current": definition_of(asset),
+        "definitions": definitions_of(asset)[:10],
+        "notes": asset.notes.filter(status__in=LIVE).select_related("author__name_row"),
         "roles": [(role, ROLE_WORDS[role], named[role]) for role in ROLES],
         "domains": Domain.objects.exclude(pk__in=sight.hidden_domains),
         "answering": domains_of(asset),

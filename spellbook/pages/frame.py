@@ -20,7 +20,7 @@ from approvals import selectors as approvals
 from foundation.audit import Actor
 from foundation.errors import BadInput, SpellbookError
 from foundation.models import Person, Principal
-from spellbook.pages.sight import Sight
+from spellbook.sight import Sight
 
 _PAGES_OF_FORMS = (
     (re.compile(r"(/assets/\d+)/(?:definition|note|people)"), r"\1/declare"),

@@ -10,11 +10,11 @@ from django.http import HttpResponse
 
 from catalog import selectors
 from catalog.graph import history as graph
-from catalog.graph.adjacency import head_version, version_at
+from catalog.graph.versions import head_version, version_at
 from catalog.models import NodeClaim
 from foundation.errors import BadInput
 from spellbook.pages.frame import AuthenticatedRequest, page, show
-from spellbook.pages.sight import Sight
+from spellbook.sight import Sight
 
 LISTED = 50
 SHOWN = 100

@@ -6,7 +6,7 @@ from django.http import HttpResponse
 
 from incidents.services import holds
 from spellbook.pages.frame import AuthenticatedRequest, actor_of, done, page
-from spellbook.pages.sight import Sight
+from spellbook.sight import Sight
 
 
 @page("POST")

@@ -11,7 +11,7 @@ from approvals.models import Step
 from incidents.models import Hold, Result, Value
 from incidents.services.holds import WAITING
 from spellbook.pages.frame import AuthenticatedRequest, page, show
-from spellbook.pages.sight import Sight
+from spellbook.sight import Sight
 
 SEAL_LIMIT = timedelta(minutes=5)
 

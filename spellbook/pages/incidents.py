@@ -20,7 +20,7 @@ from incidents.services.opening import sentence
 from spellbook.pages import sparkline
 from spellbook.pages.blast_radius import listed
 from spellbook.pages.frame import AuthenticatedRequest, actor_of, done, page, show
-from spellbook.pages.sight import Sight
+from spellbook.sight import Sight
 
 BY_PEOPLE = {
     "false_alarm": "False alarm: the value is right",

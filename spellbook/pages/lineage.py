@@ -18,7 +18,7 @@ from foundation.errors import BadInput, NotFound
 from spellbook.pages import graph
 from spellbook.pages.frame import AuthenticatedRequest, page, show
 from spellbook.pages.lineage_export import as_csv, as_json, attached
-from spellbook.pages.sight import Sight
+from spellbook.sight import Sight
 
 HOPS = (1, 2, 3)
 ROWS = 100

@@ -14,7 +14,7 @@ from approvals.services import undo as undoing
 from foundation.errors import NotFound
 from spellbook.pages import plan_view
 from spellbook.pages.frame import AuthenticatedRequest, actor_of, done, page, show
-from spellbook.pages.sight import Sight
+from spellbook.sight import Sight
 
 
 @page("GET")

@@ -6,12 +6,14 @@ from typing import Any
 
 from django.http import HttpResponse
 
+from catalog.declared_readers import standing
 from catalog.models import Asset, Consumer, Domain
+from catalog.next_reads import last_useful_minute, next_read
+from catalog.reader_identity import find, lookup
 from catalog.services import readers as service
-from catalog.services import reading, suggestions
+from catalog.services import suggestions
 from catalog.services.access import may_change
 from catalog.services.declare import declare
-from catalog.services.next_reads import last_useful_minute, next_read
 from catalog.sources.declared import parse
 from foundation.clock import now
 from foundation.errors import BadInput, Conflict, NotFound, SpellbookError
@@ -20,8 +22,8 @@ from spellbook.pages import reader_form
 from spellbook.pages.form_words import in_words_of_the_form
 from spellbook.pages.frame import AuthenticatedRequest, actor_of, done, page, show
 from spellbook.pages.reader_form import ReaderForm
-from spellbook.pages.sight import Sight
 from spellbook.pages.waiting import waiting
+from spellbook.sight import Sight
 
 
 @page("GET")
@@ -110,7 +112,7 @@ def answer(request: AuthenticatedRequest, slug: str, pk: int) -> HttpResponse:
 def _known(request: AuthenticatedRequest, document: dict[str, Any]) -> Asset | None:
     """The asset that the reader of `document` is already, among those that this person may see."""
     mine = Asset.objects.visible_to(request.user)
-    return service.find(parse(document).consumers[0], service.lookup(), mine)
+    return find(parse(document).consumers[0], lookup(), mine)
 
 
 def _form(
@@ -135,7 +137,7 @@ def _form(
             "next_read": read,
             "last_minute": last_useful_minute(consumer, read) if read else None,
             "reads": _above(asset),
-            "lost": [name for one in reading.standing().filter(asset=asset) for name in one.attributes["unmatched"]],
+            "lost": [name for one in standing().filter(asset=asset) for name in one.attributes["unmatched"]],
             "declarations": asset.declarations.select_related("source", "author__name_row").order_by("pk"),
             "others": asset.roles.exclude(source="declared").select_related("person__principal__name_row"),
             "may_change": may_change(request.user, asset),

@@ -8,14 +8,14 @@ from typing import Any, Final
 
 from django.http import QueryDict
 
+from catalog.declared_readers import standing
 from catalog.models import Asset, AssetRole, Consumer
 from catalog.models.consumers import MODES, ROLES
 from catalog.names import find_each, full_name
-from catalog.services import reading
 from foundation import canonical
 from foundation.errors import BadInput
 from spellbook.pages.form_words import LABELS
-from spellbook.pages.sight import Sight
+from spellbook.sight import Sight
 
 FIELDS: Final = (
     "name", "kind", "tool", "mode", "delete_rule", "reads", "when", "cron", "zone", "lead_minutes", "consequence",
@@ -156,7 +156,7 @@ def _schedule(values: Mapping[str, str]) -> dict[str, Any]:
 
 def _reads(asset: Asset) -> list[str]:
     """The tables as they were declared, by whichever source; what dbt alone tells is no field of the form."""
-    written = [name for one in reading.standing().filter(asset=asset) for name in one.attributes["reads"]]
+    written = [name for one in standing().filter(asset=asset) for name in one.attributes["reads"]]
     return list(dict.fromkeys(written))
 
 

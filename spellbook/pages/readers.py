@@ -8,19 +8,19 @@ from urllib.parse import urlencode
 
 from django.http import HttpResponse, JsonResponse
 
+from catalog.declared_readers import standing
 from catalog.models import Asset
 from catalog.names import find_each
 from catalog.register import GAPS, ORDERS, RegisterPage, RegisterRow, register, row_as_dict
-from catalog.services import reading
 from foundation.clock import now
 from foundation.errors import NotFound, SpellbookError
 from foundation.models import AuditRow
 from spellbook import repository_file
 from spellbook.coverage import with_baseline
 from spellbook.pages.frame import AuthenticatedRequest, page, show
-from spellbook.pages.sight import Sight
 from spellbook.pages.spreadsheet import lines as csv_lines
 from spellbook.pages.waiting import waiting
+from spellbook.sight import Sight
 
 LIMIT: Final = 100
 COLUMNS: Final = (
@@ -76,7 +76,7 @@ def export_json(request: AuthenticatedRequest) -> HttpResponse:
 
 def _unmatched(sight: Sight) -> list[tuple[Asset, str, str]]:
     """What readers read and nobody knows, with what is near it; readers of hidden domains are counted, not named."""
-    rows = reading.standing().select_related("asset__domain").order_by("asset__name")
+    rows = standing().select_related("asset__domain").order_by("asset__name")
     lost = [(one.asset, name) for one in rows for name in one.attributes["unmatched"]][:LIMIT]
     known = find_each({name for _, name in lost})
     return [

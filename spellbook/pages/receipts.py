@@ -17,7 +17,7 @@ from approvals.models import LedgerKey, Receipt
 from approvals.services import receipts as service
 from foundation.people import display_name
 from spellbook.pages.frame import AuthenticatedRequest, page, show
-from spellbook.pages.sight import Sight
+from spellbook.sight import Sight
 
 MOST = 200
 PEOPLE = ("principal", "closed_by", "author", "operator", "proposed_by", "seconded_by")

@@ -14,6 +14,7 @@ from approvals import shown
 from approvals.models import Outcome, Request
 from approvals.scope import is_dispatch
 from approvals.services import decide as service
+from catalog.selectors import assets_by_id
 from foundation.clock import now
 from foundation.errors import BadInput, NotFound, SpellbookError
 from foundation.models import Person
@@ -21,7 +22,7 @@ from foundation.people import display_name
 from spellbook.pages import plan_view
 from spellbook.pages.blast_radius import listed
 from spellbook.pages.frame import AuthenticatedRequest, actor_of, done, page, refused, show
-from spellbook.pages.sight import Sight
+from spellbook.sight import Sight
 
 CHOICES = {"approve": "approve", "some": "approve", "reject": "reject"}
 
@@ -139,7 +140,7 @@ def _joined(row: Request, document: dict[str, Any], sight: Sight) -> list[str]:
     if row.state != "pending" or now() >= row.expires_at:
         return []
     new = shown.joined(document, service.readers_now(row.pk)) or set()
-    return [sight.called(sight.name(asset)) for asset in sight.by_id(new).values()]
+    return [sight.called(sight.name(asset)) for asset in assets_by_id(new).values()]
 
 
 def cannot(row: Request, person: Person, chain: list[approvals.ChainRow], moment: datetime) -> str:

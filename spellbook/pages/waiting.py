@@ -6,17 +6,18 @@ from collections.abc import Iterator, Mapping
 from typing import Any
 
 from catalog.models import Asset
+from catalog.selectors import assets_by_id
 from catalog.services import suggestions
 from catalog.services.access import answered_by
 from catalog.services.suggestions import Suggestion
-from spellbook.pages.sight import Sight
+from spellbook.sight import Sight
 
 
 def waiting(sight: Sight) -> list[dict[str, Any]]:
     """What waits for an answer; names in restricted domains are left out, since nobody can judge what is hidden."""
     rows = [one for one in suggestions.waiting() if sight.sees(one.asset)]
     mine = answered_by(sight.person, [one.asset for one in rows])
-    sources = sight.by_id({pk for one in rows if (pk := (one.said.get("confirm") or {}).get("source_id"))})
+    sources = assets_by_id({pk for one in rows if (pk := (one.said.get("confirm") or {}).get("source_id"))})
     return [{"row": one, "mine": one.asset.pk in mine, "said": list(_words(one, sight, sources))} for one in rows]
 
 

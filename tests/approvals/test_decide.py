@@ -12,7 +12,7 @@ from approvals.models import Outcome, Plan, Request, Step, Vote
 from approvals.services.ask import supersede
 from approvals.services.decide import decide
 from approvals.services.stop import set_stop
-from catalog.models import Asset, Consumer, EdgeClaim, GraphHead, GraphVersion
+from catalog.models import Asset, Consumer, Declaration, EdgeClaim, GraphHead, GraphVersion, Source
 from foundation.audit import Actor, sentence
 from foundation.clock import now
 from foundation.errors import BadInput, Conflict, Gone, NotAllowed, NotFound
@@ -297,6 +297,15 @@ def test_without_it_the_reach_is_drawn_from_the_graph(built: House, request_: Re
 def test_a_reader_that_an_agent_suggests_stops_no_decision(built: House, request_: Request) -> None:
     new_reader(built, status="suggested")
     assert isinstance(post(request_, built.approver, reach_now=None), Outcome)
+
+
+def test_a_reader_that_stands_stops_a_decision_whatever_an_agent_adds_to_it(built: House, request_: Request) -> None:
+    new_reader(built, status="suggested")
+    people, board = Source.objects.get_or_create(key="declared", defaults={"kind": "declared"})[0], "A new board"
+    said = {"source": people, "author": built.approver.principal, "at": now(), "said": {"reader": True}}
+    Declaration.objects.create(asset=Asset.objects.get(name=board), **said)
+    with pytest.raises(Conflict, match=board):
+        post(request_, built.approver, reach_now=None)
 
 
 def test_the_readers_that_were_shown_are_those_of_the_graph(built: House, request_: Request) -> None:

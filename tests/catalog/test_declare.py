@@ -7,12 +7,14 @@ from typing import Any
 
 import pytest
 import yaml
+from django.db import connection
+from django.test.utils import CaptureQueriesContext
 
+from catalog.declared_readers import unmatched
 from catalog.models import Asset, AssetRole, Consumer, Domain, EdgeClaim, GraphVersion, NodeClaim, Note, Sync
 from catalog.selectors import find_asset, people
-from catalog.services.declare import declare
+from catalog.services.declare import declare, prepare
 from catalog.services.imports import import_manifest
-from catalog.services.readers import unmatched
 from foundation.audit import Actor
 from foundation.errors import BadInput, Conflict, NotAllowed
 from foundation.models import AuditRow, Person
@@ -280,3 +282,19 @@ def test_the_example_estate_can_be_read(person: Actor, machine: Actor) -> None:
         report = declare(document, actor=person)
         assert report.consumers
         assert [key for key in report.ignored if key.startswith("consumers.")] == []
+
+
+def test_who_may_change_what_is_asked_for_a_whole_declaration_at_once(
+    person: Actor, machine: Actor, owner: Person
+) -> None:
+    names = [f"t{number:02}" for number in range(30)]
+    import_manifest(manifest(model(name) for name in names), actor=machine)
+    document = {"domains": [{"name": "sales", "owner": owner.email}]}
+    assets = [{"asset": f"main.{name}", "domain": "sales"} for name in names]
+    declare({**document, "assets": assets}, actor=person)
+    asked = []
+    for some in (assets[:10], assets):
+        with CaptureQueriesContext(connection) as queries:
+            prepare({"assets": some}, actor=person)
+        asked.append(len(queries))
+    assert asked[0] == asked[1]

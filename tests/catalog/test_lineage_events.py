@@ -8,7 +8,8 @@ from typing import Any
 
 import orjson
 import pytest
-from django.db import DatabaseError
+from django.db import DatabaseError, connection
+from django.test.utils import CaptureQueriesContext
 
 from catalog import selectors
 from catalog.graph import history
@@ -24,7 +25,7 @@ from catalog.models import (
     LineageUse,
     NodeClaim,
 )
-from catalog.services import lineage_batch, lineage_events, lineage_words, namespaces, readers
+from catalog.services import lineage_batch, lineage_events, lineage_words, namespaces, reading
 from catalog.services.declare import declare
 from catalog.services.imports import import_manifest
 from foundation import clock
@@ -33,6 +34,7 @@ from foundation.errors import BadInput, Busy, NotAllowed
 from foundation.locks import transaction
 from foundation.models import AuditRow, Person
 from foundation.people import create_agent, create_person
+from tests.catalog.graphs import asset, claim
 from tests.catalog.manifests import shop
 from tests.catalog.openlineage import JOBS, WH, at, dataset, dataset_event, facet, job_event, run_event, schema
 from tests.foundation.cast import at_once
@@ -283,6 +285,19 @@ def test_column_lineage_of_a_producer_is_kept(agent: Actor) -> None:
     assert row.columns["total"]["sources"] == [[raw.pk, "amount"]]
 
 
+def test_the_tables_of_a_column_lineage_are_looked_up_at_once(agent: Actor) -> None:
+    claim("dbt:shop", [asset(f"shop.public.t{number}", WH) for number in range(12)])
+    asked = []
+    for place, count in enumerate((1, 2, 12)):  # the first makes the rows that are made once
+        fields = [{"namespace": WH, "name": f"shop.public.t{number}", "field": "a"} for number in range(count)]
+        made = dataset(f"shop.public.out{place}", columnLineage={"fields": {"total": {"inputFields": fields}}})
+        with CaptureQueriesContext(connection) as queries:
+            send(load(job=f"job {place}", outputs=[made]), actor=agent)
+        asked.append(len(queries))
+        assert len(ColumnLineage.objects.get(asset__name=made["name"]).columns["total"]["sources"]) == count
+    assert asked[1] == asked[2]
+
+
 @pytest.mark.parametrize("odd", [3, {"fields": 3}, {"fields": {"x": 3}}, {"fields": {"x": {"inputFields": [3]}}},
     {"fields": {"x": {"inputFields": [{"namespace": "", "name": "a", "field": "b"}]}}},
     {"fields": {"x": {"inputFields": [{"namespace": "n" * 400, "name": "a", "field": "b\0"}]}}}], ids=str)  # fmt: skip
@@ -494,7 +509,7 @@ def test_what_is_said_is_written_in_the_step_that_makes_the_version(
     )
     lineage_events.receive([load(outputs=[orders])], actor=agent)
     with monkeypatch.context() as patch:
-        patch.setattr(readers, "join", busy)  # what follows from it, after the version
+        patch.setattr(reading, "join", busy)  # what follows from it, after the version
         assert lineage_events.process_due(10, actor=agent) == 0
     asset = selectors.find_asset("orders")
     assert GraphVersion.objects.count() == AuditRow.objects.filter(action="graph.observed").count() == 1

@@ -9,6 +9,7 @@ from django.db import IntegrityError
 from django.db.models import Count, ForeignObjectRel
 
 from catalog.graph.adjacency import adjacency
+from catalog.identity import identities, resolve
 from catalog.models import (
     Asset,
     AssetRole,
@@ -47,7 +48,7 @@ def connect(actor: Actor, name: str, kind: str, namespace: str, **params: str) -
 
 
 def identity(namespace: str, name: str) -> str:
-    found = namespaces.identities([(namespace, name)])[namespace, name]
+    found = identities([(namespace, name)])[namespace, name]
     return f"{found.namespace}/{found.name}"
 
 
@@ -63,15 +64,15 @@ def test_a_server_named_by_host_and_port_is_the_connection_that_reads_that_datab
     assert identity("postgresql://10.0.0.5", "Sales.public.Orders") == "postgres://sales/sales.public.orders"
     assert identity(HOST, "hr.public.people") == "postgres://hr/hr.public.people"
     assert identity(HOST, "third.public.t") == f"{HOST}/third.public.t"
-    assert namespaces.resolve([HOST, PG]) == {HOST: HOST, PG: PG}
+    assert resolve([HOST, PG]) == {HOST: HOST, PG: PG}
 
 
 def test_another_spelling_of_a_namespace_that_assets_have_means_that_one(db: None) -> None:
     asset("a.b.c", "postgres://DB.example.com")
     written = ["postgresql://db.example.com:5432", "postgres://DB.example.com"]
-    assert namespaces.resolve(written) == {written[0]: written[0].replace("ql", ""), written[1]: written[1]}
+    assert resolve(written) == {written[0]: written[0].replace("ql", ""), written[1]: written[1]}
     asset("a.b.c", "postgres://db.example.com")
-    assert namespaces.resolve(written[:1]) == {written[0]: "postgres://db.example.com"}
+    assert resolve(written[:1]) == {written[0]: "postgres://db.example.com"}
 
 
 def test_an_exact_name_that_stands_goes_before_its_folded_form(db: None) -> None:
@@ -86,7 +87,7 @@ def test_many_names_cost_few_queries(db: None, django_assert_max_num_queries: ob
     for number in range(20):
         claim("dbt:shop", [asset(f"shop.public.T{number}", PG)])
     with django_assert_max_num_queries(8):  # type: ignore[operator]
-        found = namespaces.identities([(PG, f"shop.public.T{number}") for number in range(20)])
+        found = identities([(PG, f"shop.public.T{number}") for number in range(20)])
     assert {name.name for name in found.values()} == {f"shop.public.T{number}" for number in range(20)}
 
 
@@ -123,8 +124,6 @@ def test_two_assets_become_one_and_every_earlier_version_stays_as_it_was(person:
     }  # fmt: skip
     assert adjacency().walk(raw.pk, "down").ids.tolist() == [new.pk, below.pk]
     assert adjacency(before).walk(old.pk, "down").ids.tolist() == sorted([new.pk, below.pk])
-    assert namespaces.now_known_as(old) == new
-    assert namespaces.now_known_as(new) is None
     again = namespaces.declare(HOST, PG, actor=person)
     assert (again.graph_version, again.united, again.renamed) == (before + 1, 0, 0)
 
@@ -281,7 +280,7 @@ def test_a_withdrawn_alias_means_itself_again_and_what_was_united_stays(person: 
     claim("openlineage", [old])
     namespaces.declare(HOST, PG, actor=person)
     namespaces.withdraw("postgresql://10.0.0.5:5432", actor=person)
-    assert namespaces.resolve([HOST]) == {HOST: HOST}
+    assert resolve([HOST]) == {HOST: HOST}
     assert Asset.objects.get(pk=old.pk).namespace == PG
     with pytest.raises(NotFound, match="no alias"):
         namespaces.withdraw(HOST, actor=person)

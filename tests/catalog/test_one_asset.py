@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 from catalog import selectors
+from catalog.declared_readers import NAMESPACE
 from catalog.graph.adjacency import adjacency
 from catalog.models import Asset, NodeClaim
 from catalog.names import find_asset
@@ -17,7 +18,6 @@ from catalog.services import lineage_events, namespaces
 from catalog.services.declare import declare
 from catalog.services.imports import import_manifest
 from catalog.services.introspect import introspect
-from catalog.services.reading import NAMESPACE
 from foundation import connections
 from foundation.audit import Actor
 from tests.catalog import manifests

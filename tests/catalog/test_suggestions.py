@@ -13,9 +13,9 @@ from catalog.graph import history
 from catalog.graph.adjacency import adjacency
 from catalog.graph.versions import head_version
 from catalog.models import Asset, Consumer, Declaration, Definition, Domain, EdgeClaim, Note, SearchDue, Sync
-from catalog.selectors import find_asset
+from catalog.selectors import definition_of, definitions_of, find_asset
 from catalog.services import definitions, notes, suggestions
-from catalog.services.access import answered_by, answers_for
+from catalog.services.access import answered_by, answers_for, changed_by, may_change, speaks_for, spoken_for_by
 from catalog.services.declare import declare
 from catalog.services.graph_lock import hold_graph
 from catalog.services.imports import import_manifest
@@ -175,7 +175,7 @@ def test_notes_and_definitions_of_agents_wait_too(agent: Actor, person: Actor, s
     }
     note, definition = Note.objects.get(), Definition.objects.get()
     assert (note.status, definition.status, definition.number) == ("suggested", "suggested", 1)
-    assert definitions.current(find_asset("main.orders")) is None
+    assert definition_of(find_asset("main.orders")) is None
     with pytest.raises(NotAllowed):
         suggestions.approve(note, actor=stranger)
     suggestions.refuse(note, actor=person, reason="wrong")
@@ -200,15 +200,15 @@ def test_definitions_have_numbers_authors_and_the_domains_approval(person: Actor
     second = definitions.define(orders, "One row a line.", actor=stranger)
     assert second is not None
     assert (second.number, second.status, second.approved_by) == (2, "suggested", None)
-    assert definitions.current(orders) == first
+    assert definition_of(orders) == first
     third = definitions.define(orders, "One row a paid order.", actor=person)
     with pytest.raises(Conflict, match="newer definition"):
         suggestions.approve(second, actor=person)
     again = definitions.define(orders, "One row an order.", actor=person)
     assert again is not None
     assert again.number == 4
-    assert definitions.current(orders) == again != third
-    assert [row.number for row in definitions.history(orders)] == [4, 3, 2, 1]
+    assert definition_of(orders) == again != third
+    assert [row.number for row in definitions_of(orders)] == [4, 3, 2, 1]
 
 
 @pytest.mark.usefixtures("domain")
@@ -421,3 +421,9 @@ def test_who_answers_for_many_assets_is_asked_in_a_handful_of_queries(
         mine = answered_by(owner, listed)
     assert mine == {asset.pk for asset in listed if answers_for(owner, asset)} >= {find_asset("copy 3").pk}
     assert answered_by(teammate, listed) == set()
+    plain = list(Asset.objects.all())
+    for person in (owner, teammate):
+        for many, one in ((changed_by, may_change), (spoken_for_by, speaks_for)):
+            with django_assert_max_num_queries(6):
+                mine = many(person, plain)
+            assert mine == {asset.pk for asset in plain if one(person, asset)}

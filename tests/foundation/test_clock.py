@@ -71,6 +71,8 @@ def test_the_next_run_follows_the_zone(cron: str, zone: str, after: str, expecte
         ("0 0 31 2 *", "UTC"),
         ("0 2 * * *", "Mars/Olympus"),
         ("0 2 * * *", "../../etc/passwd"),
+        ("0 2 * * *", "localtime"),
+        ("0 2 * * *", "right/Europe/Berlin"),
         ("0 2 * * *", ""),
     ],
 )

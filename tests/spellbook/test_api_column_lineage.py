@@ -35,6 +35,8 @@ def test_the_answer_is_that_of_the_command(machine: Machine) -> None:
     assert [(one["name"], one["column"], one["kind"], one["confidence"]) for one in down["nodes"]] == [
         ("dev.main.stg", "amount", "identity", 100), ("dev.main.totals", "total", "aggregated", 100),
     ]  # fmt: skip
+    ways = [("dev.raw.orders", "amount"), ("dev.main.stg", "amount")]  # what was asked for is named as well
+    assert [one["via"] for one in down["nodes"]] == [[Asset.objects.get(name=one).pk, column] for one, column in ways]
     assert (down["total"], down["truncated"], down["fallback_total"]) == (2, False, 1)
     assert "reads the table as a whole" in down["fallback"][0]["reason"]
     assert down == said("raw.orders", "--column", "amount", "--direction", "down")

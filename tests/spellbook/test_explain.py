@@ -13,7 +13,7 @@ from foundation.clock import now
 from foundation.people import create_agent
 from incidents.models import Result
 from spellbook.explain import UNKNOWN, explain
-from spellbook.pages.sight import Sight
+from spellbook.sight import Sight
 from tests.catalog.test_freshness import build as announced
 from tests.catalog.test_freshness import measured
 from tests.spellbook.commands import manage

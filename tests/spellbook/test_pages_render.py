@@ -19,7 +19,7 @@ from foundation.models import Person
 from foundation.people import create_person, display_name
 from incidents.models import Damage, Hold
 from spellbook.pages.asset_tabs import TABS
-from spellbook.pages.sight import Sight
+from spellbook.sight import Sight
 from spellbook.templatetags.pages import away, span
 from tests.spellbook.page_data import Scene, scene
 

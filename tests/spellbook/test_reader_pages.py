@@ -20,8 +20,8 @@ from foundation.audit import Actor
 from foundation.models import Person
 from foundation.people import create_agent, create_person, system
 from incidents.services.record import record
-from spellbook.pages.sight import Sight
 from spellbook.pages.waiting import waiting
+from spellbook.sight import Sight
 from tests.catalog.manifests import shop
 from tests.spellbook.page_data import HOSTILE
 

@@ -16,7 +16,7 @@ from catalog.services.search_index import catch_up
 from catalog.shown_names import exposure_names, named_in
 from foundation.audit import Actor
 from foundation.people import create_person, system
-from spellbook.pages.sight import Sight
+from spellbook.sight import Sight
 from tests.catalog.manifests import exposure, manifest, model, source
 
 MOST_QUERIES = 12  # of a blast radius

@@ -11,7 +11,7 @@ from foundation.audit import Actor
 from spellbook import asking
 from spellbook.eyes import eyes_of, named
 from spellbook.management import base
-from spellbook.pages.sight import Sight
+from spellbook.sight import Sight
 
 
 class Command(base.Command):

@@ -2,17 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from contextlib import suppress
 from typing import Final
 
 from django.db.models import QuerySet
 
-from catalog.models import Asset, NodeClaim
+from catalog.declared_readers import NAMESPACE, SUGGESTED
+from catalog.models import Asset, Declaration, NodeClaim
 from catalog.models.graph import AssetQuerySet
 from catalog.names import find_asset, find_each
-from catalog.services.reading import NAMESPACE
 from catalog.sources.declared import ConsumerEntry
+from foundation.bulk import chunks
 from foundation.errors import BadInput, NotFound, SpellbookError
 
 CHUNK: Final = 500
@@ -45,8 +46,8 @@ def find_all(
     assets = Asset.objects.all() if pool is None else pool
     spaces, names = {one.namespace or NAMESPACE for one in entries}, [one.name for one in entries]
     own: dict[tuple[str, str], Asset] = {}
-    for start in range(0, len(names), CHUNK):
-        rows = assets.filter(namespace__in=spaces, name__in=names[start : start + CHUNK])
+    for chunk in chunks(names, CHUNK):
+        rows = assets.filter(namespace__in=spaces, name__in=chunk)
         own |= {(asset.namespace, asset.name): asset for asset in rows}
     rest = [one for one in entries if not one.namespace and (NAMESPACE, one.name) not in own]
     known = find_each([one.name for one in rest], among=assets.filter(consumer__isnull=False))
@@ -91,20 +92,25 @@ def lookup() -> dict[str, list[int]]:
 def known_as(names: Mapping[str, Sequence[str]]) -> dict[str, int]:
     """For exposures, by dbt's unique id with their names and labels: the declared reader that is the same thing.
 
-    One that became the same asset in an earlier import stays so while the reader is declared.
+    One that became the same asset in an earlier import stays so while the reader is declared. What agents alone suggest
+    takes no exposure over, and nothing does that stands outside of the exposure's restricted domain (D1).
     """
     if not names:
         return {}
-    declared = dict(Asset.objects.filter(namespace=NAMESPACE, consumer__isnull=False).values_list("pk", "name"))
-    by_name = {name.casefold(): pk for pk, name in declared.items()}
+    readers = Asset.objects.filter(namespace=NAMESPACE, consumer__isnull=False)
+    declared = dict(readers.values_list("pk", "domain_id"))
     if not declared:
         return {}
+    told = readers.filter(declarations__in=Declaration.objects.exclude(source__key=SUGGESTED))
+    by_name = {name.casefold(): pk for pk, name in told.values_list("pk", "name")}
+    hidden = dict(exposures().filter(asset__domain__restricted=True).values_list("local_id", "asset__domain_id"))
     joined = exposures().filter(asset__in=list(declared)).values_list("local_id", "asset_id")
     before = dict(joined)
     taken = {pk: node for node, pk in before.items()}
     found: dict[str, int] = {}
     for node, called in names.items():
         meant = [by_name[name.casefold()] for name in called if name and name.casefold() in by_name]
+        meant = [pk for pk in meant if node not in hidden or hidden[node] == declared[pk]]
         pk = before.get(node) or next(iter(meant), None)
         if pk is not None and taken.setdefault(pk, node) == node:
             found[node] = pk
@@ -116,3 +122,13 @@ def exposures() -> QuerySet[NodeClaim]:
     return NodeClaim.objects.filter(
         source__kind="dbt", removed_in__isnull=True, attributes__resource_type="exposure", asset__consumer__isnull=False
     )
+
+
+def told_besides_agents(asset_ids: Collection[int]) -> set[int]:
+    """Those of these assets that somebody else than an agent calls a reader: people, a file, dbt."""
+    if not asset_ids:
+        return set()
+    ids = list(asset_ids)
+    said = Declaration.objects.filter(asset__in=ids, said__reader=True).exclude(source__key=SUGGESTED)
+    known = exposures().filter(asset__in=ids)
+    return {*said.values_list("asset_id", flat=True), *known.values_list("asset_id", flat=True)}

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import cached_property
 from uuid import UUID
 
@@ -10,6 +9,7 @@ from django.db.models import Exists, OuterRef, Q, QuerySet, Value
 from django.db.models.functions import Concat
 
 from approvals.models import Plan, Receipt, Request
+from catalog.graph.lineage_rows import name_of
 from catalog.models import Asset, Domain
 from catalog.shown_names import EXPOSURE, exposure_names, named_in
 from foundation.errors import NotFound
@@ -38,7 +38,7 @@ class Sight:
 
     def name(self, asset: Asset) -> str:
         """The name of `asset`, or its kind with the word that the name is restricted."""
-        return asset.name if self.sees(asset) else f"a {asset.kind} of a restricted domain"
+        return name_of(asset, self.hidden_domains)
 
     @cached_property
     def exposures(self) -> dict[str, str]:
@@ -54,13 +54,6 @@ class Sight:
         found = Asset.objects.visible_to(self.person).select_related("domain__owner__principal").filter(pk=pk).first()
         if found is None:
             raise NotFound("There is no such table, or it is not for your eyes.")
-        return found
-
-    def by_id(self, ids: Iterable[int]) -> dict[int, Asset]:
-        """The assets with these ids, hidden ones included, for `name`."""
-        wanted, found = list(ids), {}
-        for start in range(0, len(wanted), 500):
-            found.update(Asset.objects.select_related("domain").in_bulk(wanted[start : start + 500]))
         return found
 
     def incidents(self) -> QuerySet[Incident]:
