@@ -9,7 +9,7 @@ from itertools import chain
 
 from django.db.models import Exists, OuterRef, Q
 
-from catalog.declared_readers import SUGGESTED
+from catalog.declared_readers import KIND, SUGGESTED
 from catalog.models import Asset, EdgeClaim, NamespaceAlias, NodeClaim
 from catalog.models.graph import AssetQuerySet
 from catalog.sources.naming import printable, spellings
@@ -92,9 +92,14 @@ def _without_alias(name: str, aliases: Mapping[str, str]) -> str:
 
 
 def _chosen(wanted: str, candidates: Sequence[Asset]) -> Asset | SpellbookError | None:
-    """The asset that the first rule with a hit gives, the refusal of an ambiguous name, or None."""
-    told = [asset for asset in candidates if not asset.offered]  # type: ignore[attr-defined]
-    for hits in chain(_by_rule(wanted, told), _by_rule(wanted, candidates)):
+    """The asset that the first rule with a hit gives, the refusal of an ambiguous name, or None.
+
+    What dbt, a warehouse or an event tells of goes before what is only declared, so that nobody takes the name of a
+    table by declaring something; and what a person declares before what an agent suggests.
+    """
+    things = [asset for asset in candidates if asset.in_graph and not asset.declared]  # type: ignore[attr-defined]
+    said = [asset for asset in candidates if not asset.offered]  # type: ignore[attr-defined]
+    for hits in chain(*(_by_rule(wanted, some) for some in (things, said, candidates))):
         present = [asset for asset in hits if asset.in_graph] or hits  # type: ignore[attr-defined]
         if len(present) == 1:
             return present[0]
@@ -144,15 +149,16 @@ def _candidates_of(names: Sequence[str], pool: AssetQuerySet, most: int) -> Asse
 
 
 def _claimed(rows: AssetQuerySet) -> AssetQuerySet:
-    """Those that some source ever claimed, with `in_graph`: whether one does now; such go first; and `offered`: whether
-    agents alone do. The row of another is all that an import left that never ended, and says nothing of what it
-    feeds."""
+    """Those that some source ever claimed, with `in_graph`: whether one does now; such go first; `declared`: whether
+    declarations alone do, and `offered`: whether those of agents alone do. The row of another is all that an import
+    left that never ended, and says nothing of what it feeds."""
     named = NodeClaim.objects.filter(asset=OuterRef("pk"))
     feeds, fed = EdgeClaim.objects.filter(from_asset=OuterRef("pk")), EdgeClaim.objects.filter(to_asset=OuterRef("pk"))
     known = rows.filter(Exists(named) | Exists(feeds) | Exists(fed))
     standing = named.filter(removed_in__isnull=True)
     offered = Exists(standing) & ~Exists(standing.exclude(source__key=SUGGESTED))
-    marked = known.annotate(in_graph=Exists(standing), offered=offered)
+    declared = Exists(standing) & ~Exists(standing.exclude(source__kind=KIND))
+    marked = known.annotate(in_graph=Exists(standing), declared=declared, offered=offered)
     return marked.order_by("-in_graph", "name", "namespace")
 
 

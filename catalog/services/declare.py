@@ -13,8 +13,8 @@ from dataclasses import dataclass, field
 from typing import Any
 
 from catalog import actions
-from catalog.declared_readers import NAMESPACE, standing
-from catalog.models import Asset, Domain
+from catalog.declared_readers import NAMESPACE, standing, told_elsewhere
+from catalog.models import Asset, Consumer, Domain
 from catalog.services import batches, definitions, keeping, notes, reading
 from catalog.services.access import changed_by, is_agent, permit, person_of, pool_of
 from catalog.services.batches import Batch
@@ -25,7 +25,7 @@ from catalog.services.reading import Reading
 from catalog.sources.declared import Document, DomainEntry, parse
 from foundation import audit
 from foundation.audit import Actor
-from foundation.errors import NotAllowed, NotFound
+from foundation.errors import BadInput, NotAllowed, NotFound
 from foundation.locks import transaction
 from foundation.models import Person
 
@@ -89,8 +89,21 @@ def prepare(document: Mapping[str, Any], *, actor: Actor, coming: Collection[str
         raise NotAllowed("An agent may suggest readers, notes and definitions, not domains and the people of assets.")
     batch = batches.resolve(wanted, pool=pool_of(actor), coming=coming)
     _check(batch, wanted, actor)
+    if is_agent(actor):
+        _refuse_tables(batch)
     _reads(batch, key)
     return Prepared(wanted, batch, key, frozenset(coming) & wanted.emails())
+
+
+def _refuse_tables(batch: Batch) -> None:
+    """What dbt, a warehouse or an event tells of and nobody calls a reader is none because an agent says so."""
+    known = [asset.pk for asset, _ in batch.readers if batches.is_known(asset)]
+    tables = told_elsewhere(known) - set(Consumer.objects.filter(asset__in=known).values_list("asset_id", flat=True))
+    for asset, _ in batch.readers:
+        if asset.pk in tables:
+            raise BadInput(
+                f"{asset.name} is a {asset.kind}, not a reader; name the reader, and the {asset.kind} in `reads`."
+            )
 
 
 def keep(prepared: Prepared, *, actor: Actor) -> DeclareReport:

@@ -14,6 +14,7 @@ from catalog.services import lineage_events
 from catalog.services.declare import declare
 from catalog.services.imports import import_manifest
 from foundation.audit import Actor
+from foundation.errors import BadInput
 from foundation.people import create_agent, create_person
 from tests.catalog.manifests import exposure, manifest, model, shop, source
 from tests.catalog.openlineage import at, dataset, run_event
@@ -53,6 +54,21 @@ def test_a_suggested_reader_does_not_take_the_name_of_a_table(orders: Asset, mac
 def test_a_suggested_reader_is_found_where_nothing_else_has_its_name(orders: Asset, agent: Actor) -> None:
     declare({"consumers": [{"asset": "Nightly", "reads": "main.orders"}]}, actor=agent)
     assert find_asset("nightly").name == "Nightly"
+
+
+def test_a_declared_reader_does_not_take_the_name_of_a_table(orders: Asset, person: Actor) -> None:
+    declare({"consumers": [{"asset": "main.orders", "kind": "dashboard"}]}, actor=person)
+    declare({"consumers": [{"asset": "Board", "reads": "main.orders"}]}, actor=person)
+    assert find_asset("main.orders") == orders
+    assert {"Board", "Copy of orders"} <= feeds(orders)
+    assert find_asset("declared://readers/main.orders").kind == "dashboard"
+
+
+def test_a_table_is_no_reader_because_an_agent_says_so(orders: Asset, agent: Actor) -> None:
+    said = {"asset": orders.name, "namespace": orders.namespace, "mode": "append"}
+    with pytest.raises(BadInput, match="is a model, not a reader"):
+        declare({"consumers": [said]}, actor=agent)
+    assert not Consumer.objects.filter(asset=orders).exists()
 
 
 @pytest.mark.parametrize("who", ["event", "person"])
