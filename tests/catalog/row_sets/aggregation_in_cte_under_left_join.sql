@@ -1,0 +1,22 @@
+-- dialect: databricks
+-- kinds: aggregation_changed
+-- direction: same_rows
+-- columns: orders.amount
+-- before
+with order_totals as (
+    select customer_id, count(*) as orders, sum(amount) as revenue
+    from raw.orders
+    group by customer_id
+)
+select c.customer_id, c.country, t.orders, coalesce(t.revenue, 0) as revenue
+from raw.customers as c
+left join order_totals as t on t.customer_id = c.customer_id
+-- after
+with order_totals as (
+    select customer_id, count(*) as orders, max(amount) as revenue
+    from raw.orders
+    group by customer_id
+)
+select c.customer_id, c.country, t.orders, coalesce(t.revenue, 0) as revenue
+from raw.customers as c
+left join order_totals as t on t.customer_id = c.customer_id

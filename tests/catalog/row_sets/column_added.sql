@@ -1,0 +1,21 @@
+-- dialect: bigquery
+-- kinds: column_added
+-- direction: same_rows
+-- columns: p.name
+-- before
+select
+    i.order_id,
+    i.line_no,
+    p.category,
+    i.quantity * i.price as line_amount
+from raw.order_items as i
+left join raw.products as p on p.product_id = i.product_id
+-- after
+select
+    i.order_id,
+    i.line_no,
+    p.category,
+    p.name as product_name,
+    i.quantity * i.price as line_amount
+from raw.order_items as i
+left join raw.products as p on p.product_id = i.product_id

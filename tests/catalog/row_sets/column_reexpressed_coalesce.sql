@@ -1,0 +1,20 @@
+-- dialect: databricks
+-- kinds: column_reexpressed
+-- direction: same_rows
+-- columns: p.category
+-- before
+select
+    i.order_id,
+    i.line_no,
+    p.category,
+    i.quantity * i.price as line_amount
+from raw.order_items as i
+left join raw.products as p on p.product_id = i.product_id
+-- after
+select
+    i.order_id,
+    i.line_no,
+    coalesce(p.category, 'none') as category,
+    i.quantity * i.price as line_amount
+from raw.order_items as i
+left join raw.products as p on p.product_id = i.product_id

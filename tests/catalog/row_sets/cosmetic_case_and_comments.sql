@@ -1,0 +1,32 @@
+-- dialect: snowflake
+-- kinds:
+-- direction: same_rows
+-- columns:
+-- before
+with orders as (
+    select * from raw.orders
+),
+customers as (
+    select * from raw.customers
+),
+joined as (
+    select o.order_id, o.customer_id, o.status, o.amount, c.country
+    from orders as o
+    inner join customers as c on c.customer_id = o.customer_id
+)
+select * from joined
+-- after
+with orders as (
+    select * from raw.orders
+),
+customers as (
+    select * from raw.customers
+),
+joined as (
+    select o.order_id, o.customer_id, o.status, o.amount, c.country
+    from orders as o
+    join customers as c on c.customer_id = o.customer_id
+)
+-- all orders
+SELECT *
+FROM joined

@@ -1,0 +1,30 @@
+-- dialect: duckdb
+-- kinds: filter_added
+-- direction: can_only_drop
+-- columns: joined.amount
+-- before
+with orders as (
+    select * from raw.orders
+),
+customers as (
+    select * from raw.customers
+),
+joined as (
+    select o.order_id, o.customer_id, o.status, o.amount, c.country
+    from orders as o
+    inner join customers as c on c.customer_id = o.customer_id
+)
+select * from joined
+-- after
+with orders as (
+    select * from raw.orders
+),
+customers as (
+    select * from raw.customers
+),
+joined as (
+    select o.order_id, o.customer_id, o.status, o.amount, c.country
+    from orders as o
+    inner join customers as c on c.customer_id = o.customer_id
+)
+select * from joined where amount > 10

@@ -1,0 +1,23 @@
+-- dialect: snowflake
+-- kinds: group_changed column_added
+-- direction: can_only_add
+-- columns: orders.currency
+-- before
+select
+    cast(ordered_at as date) as order_day,
+    status,
+    count(*) as orders,
+    sum(amount) as revenue
+from raw.orders
+where not is_test
+group by 1, 2
+-- after
+select
+    cast(ordered_at as date) as order_day,
+    status,
+    currency,
+    count(*) as orders,
+    sum(amount) as revenue
+from raw.orders
+where not is_test
+group by 1, 2, 3

@@ -1,0 +1,34 @@
+-- dialect: postgres
+-- kinds: join_added
+-- direction: same_rows
+-- columns: p.order_id o.order_id
+-- before
+with orders as (
+    select * from raw.orders
+),
+customers as (
+    select * from raw.customers
+),
+joined as (
+    select o.order_id, o.customer_id, o.status, o.amount, c.country
+    from orders as o
+    inner join customers as c on c.customer_id = o.customer_id
+)
+select * from joined
+-- after
+with orders as (
+    select * from raw.orders
+),
+customers as (
+    select * from raw.customers
+),
+payers as (
+    select distinct order_id from raw.payments where state = 'ok'
+),
+joined as (
+    select o.order_id, o.customer_id, o.status, o.amount, c.country
+    from orders as o
+    inner join customers as c on c.customer_id = o.customer_id
+    left join payers as p on p.order_id = o.order_id
+)
+select * from joined

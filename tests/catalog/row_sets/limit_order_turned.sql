@@ -1,0 +1,24 @@
+-- dialect: duckdb
+-- kinds: order_changed
+-- direction: same_rows
+-- columns: revenue.revenue
+-- before
+with revenue as (
+    select customer_id, sum(amount) as revenue
+    from raw.orders
+    group by customer_id
+)
+select customer_id, revenue
+from revenue
+order by revenue desc
+limit 10
+-- after
+with revenue as (
+    select customer_id, sum(amount) as revenue
+    from raw.orders
+    group by customer_id
+)
+select customer_id, revenue
+from revenue
+order by revenue asc
+limit 10

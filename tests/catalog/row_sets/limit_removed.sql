@@ -1,0 +1,23 @@
+-- dialect: bigquery
+-- kinds: limit_removed
+-- direction: can_only_add
+-- columns: revenue.revenue
+-- before
+with revenue as (
+    select customer_id, sum(amount) as revenue
+    from raw.orders
+    group by customer_id
+)
+select customer_id, revenue
+from revenue
+order by revenue desc
+limit 10
+-- after
+with revenue as (
+    select customer_id, sum(amount) as revenue
+    from raw.orders
+    group by customer_id
+)
+select customer_id, revenue
+from revenue
+order by revenue desc

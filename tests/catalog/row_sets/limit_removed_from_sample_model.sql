@@ -1,0 +1,30 @@
+-- dialect: databricks
+-- kinds: limit_removed
+-- direction: can_only_add
+-- columns:
+-- before
+with orders as (
+    select * from raw.orders
+),
+customers as (
+    select * from raw.customers
+),
+joined as (
+    select o.order_id, o.customer_id, o.status, o.amount, c.country
+    from orders as o
+    inner join customers as c on c.customer_id = o.customer_id
+)
+select * from joined limit 5
+-- after
+with orders as (
+    select * from raw.orders
+),
+customers as (
+    select * from raw.customers
+),
+joined as (
+    select o.order_id, o.customer_id, o.status, o.amount, c.country
+    from orders as o
+    inner join customers as c on c.customer_id = o.customer_id
+)
+select * from joined

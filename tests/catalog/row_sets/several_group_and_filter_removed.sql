@@ -1,0 +1,22 @@
+-- dialect: snowflake
+-- kinds: filter_removed group_changed column_added
+-- direction: can_only_add
+-- columns: orders.is_test orders.store_id
+-- before
+select
+    cast(ordered_at as date) as order_day,
+    status,
+    count(*) as orders,
+    sum(amount) as revenue
+from raw.orders
+where not is_test
+group by 1, 2
+-- after
+select
+    cast(ordered_at as date) as order_day,
+    status,
+    store_id,
+    count(*) as orders,
+    sum(amount) as revenue
+from raw.orders
+group by 1, 2, 3

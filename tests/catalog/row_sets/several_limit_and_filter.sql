@@ -1,0 +1,25 @@
+-- dialect: databricks
+-- kinds: filter_added limit_changed
+-- direction: can_only_drop
+-- columns: orders.is_test revenue.revenue
+-- before
+with revenue as (
+    select customer_id, sum(amount) as revenue
+    from raw.orders
+    group by customer_id
+)
+select customer_id, revenue
+from revenue
+order by revenue desc
+limit 10
+-- after
+with revenue as (
+    select customer_id, sum(amount) as revenue
+    from raw.orders
+    where not is_test
+    group by customer_id
+)
+select customer_id, revenue
+from revenue
+order by revenue desc
+limit 5

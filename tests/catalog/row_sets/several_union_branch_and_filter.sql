@@ -1,0 +1,28 @@
+-- dialect: duckdb
+-- kinds: union_branch_removed filter_added
+-- direction: can_only_drop
+-- columns: unioned.user_id
+-- before
+with web as (
+    select event_id, user_id, event_name, occurred_at from raw.web_events
+),
+app as (
+    select event_id, user_id, event_name, occurred_at from raw.app_events
+),
+unioned as (
+    select * from web
+    union all
+    select * from app
+)
+select event_id, user_id, event_name, occurred_at from unioned
+-- after
+with web as (
+    select event_id, user_id, event_name, occurred_at from raw.web_events
+),
+app as (
+    select event_id, user_id, event_name, occurred_at from raw.app_events
+),
+unioned as (
+    select * from web
+)
+select event_id, user_id, event_name, occurred_at from unioned where user_id is not null

@@ -1,0 +1,30 @@
+-- dialect: postgres
+-- kinds: union_kind_changed
+-- direction: can_only_drop
+-- columns:
+-- before
+with web as (
+    select event_id, user_id, event_name, occurred_at from raw.web_events
+),
+app as (
+    select event_id, user_id, event_name, occurred_at from raw.app_events
+),
+unioned as (
+    select * from web
+    union all
+    select * from app
+)
+select event_id, user_id, event_name, occurred_at from unioned
+-- after
+with web as (
+    select event_id, user_id, event_name, occurred_at from raw.web_events
+),
+app as (
+    select event_id, user_id, event_name, occurred_at from raw.app_events
+),
+unioned as (
+    select * from web
+    union
+    select * from app
+)
+select event_id, user_id, event_name, occurred_at from unioned
