@@ -3,19 +3,27 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from typing import Protocol
 
 from sqlglot import exp
 
-from catalog.diff.row_set_types import CAN_MULTIPLY, CAN_ONLY_ADD, CAN_ONLY_DROP, UNKNOWN, RowSetChange
-from catalog.diff.selects import columns_in, conjuncts, hollow, key
+from catalog.diff.effect import ALL, LOST, Effect, reverse
+from catalog.diff.found import Found
+from catalog.diff.row_set_types import CAN_MULTIPLY, CAN_ONLY_ADD, CAN_ONLY_DROP, SAME_ROWS, UNKNOWN, RowSetChange
+from catalog.diff.same import key
+from catalog.diff.selects import columns_in, conjuncts, hollow
+from catalog.diff.stages import Stage
+from catalog.diff.truth import implies
 
 _ADDED = {"left": CAN_MULTIPLY, "semi": CAN_ONLY_DROP, "anti": CAN_ONLY_DROP}
-_REMOVED = {"left": CAN_ONLY_DROP, "semi": CAN_ONLY_ADD, "anti": CAN_ONLY_ADD}
+_COMPARED = {
+    (True, True): SAME_ROWS, (True, False): CAN_ONLY_ADD, (False, True): CAN_ONLY_DROP, (False, False): UNKNOWN,
+}  # fmt: skip
 _RETYPED = {
     ("inner", "left"): CAN_ONLY_ADD, ("left", "inner"): CAN_ONLY_DROP, ("left", "full"): CAN_ONLY_ADD,
     ("full", "left"): CAN_ONLY_DROP, ("right", "full"): CAN_ONLY_ADD, ("full", "right"): CAN_ONLY_DROP,
     ("inner", "right"): CAN_ONLY_ADD, ("right", "inner"): CAN_ONLY_DROP, ("inner", "full"): CAN_ONLY_ADD,
-    ("full", "inner"): CAN_ONLY_DROP,
+    ("full", "inner"): CAN_ONLY_DROP, ("cross", "inner"): CAN_ONLY_DROP, ("inner", "cross"): CAN_ONLY_ADD,
 }  # fmt: skip
 _NOTES = {
     "left": "every row stays, and comes once for each match",
@@ -26,20 +34,39 @@ _NOTES = {
 }
 
 
-def join_changes(old: exp.Select, new: exp.Select, dialect: str) -> Iterator[RowSetChange]:
+class Matches(Protocol):
+    """What is known of the rows that a join of a SELECT matches."""
+
+    def at_most_one(self, join: exp.Join) -> bool:
+        """Whether no row matches two."""
+
+    def exactly_one(self, join: exp.Join) -> bool:
+        """Whether one row is joined to each."""
+
+
+def join_changes(old: exp.Select, new: exp.Select, dialect: str, before: Matches, after: Matches) -> Iterator[Found]:
     """The changes of joins from `old` to `new`, matched by the name that the joined relation has in the query.
 
-    `direction` is left unknown: only the caller sees the whole query; `local_direction` is that of the SELECT.
+    `before` and `after` say of the joins of either how many rows they match.
     """
-    before, after = _by_name(old), _by_name(new)
-    for name, join in after.items():
-        if name not in before:
-            yield _change("join_added", join, new, _ADDED.get(join_kind(join), UNKNOWN), dialect)
+    olds, news = _by_name(old), _by_name(new)
+    for name, join in news.items():
+        if name not in olds:
+            yield _found("join_added", join, new, Effect(_added(join, after)), dialect)
         else:
-            yield from _changed(before[name], join, new, dialect)
-    for name, join in before.items():
-        if name not in after:
-            yield _change("join_removed", join, old, _REMOVED.get(join_kind(join), UNKNOWN), dialect)
+            yield from _changed(olds[name], join, new, dialect)
+    for name, join in olds.items():
+        if name not in news:
+            yield _found("join_removed", join, old, Effect(reverse(_added(join, before))), dialect)
+
+
+def _added(join: exp.Join, matches: Matches) -> str:
+    kind = join_kind(join)
+    if kind == "cross" and matches.exactly_one(join):
+        return SAME_ROWS
+    if kind in ("left", "inner") and matches.at_most_one(join):
+        return SAME_ROWS if kind == "left" else CAN_ONLY_DROP
+    return _ADDED.get(kind, UNKNOWN)
 
 
 def join_kind(join: exp.Join) -> str:
@@ -73,51 +100,43 @@ def _key_of(equality: exp.EQ, name: str) -> str:
     return ""
 
 
-def _changed(old: exp.Join, new: exp.Join, select: exp.Select, dialect: str) -> Iterator[RowSetChange]:
+def _changed(old: exp.Join, new: exp.Join, select: exp.Select, dialect: str) -> Iterator[Found]:
     if key(hollow(old.this), dialect) != key(hollow(new.this), dialect):
-        yield _change(
-            "unknown",
-            new,
-            select,
-            UNKNOWN,
-            dialect,
-            before=old.this.sql(dialect=dialect or None),
-            note="another relation is joined under the same name",
-        )
+        note = "another relation is joined under the same name"
+        yield _found("source_changed", new, select, LOST, dialect, before=_relation(old, dialect), note=note)
         return
     kinds = join_kind(old), join_kind(new)
     same_condition = _condition(old, dialect) == _condition(new, dialect)
     if kinds[0] != kinds[1]:
-        effect = _RETYPED.get(kinds, UNKNOWN) if same_condition else UNKNOWN
-        yield _change(
-            "join_type_changed",
-            new,
-            select,
-            effect,
-            dialect,
-            before=kinds[0],
-            note=f"the join was {kinds[0]} and is {kinds[1]}",
-        )
+        direction = _RETYPED.get(kinds, UNKNOWN) if same_condition or "cross" in kinds else UNKNOWN
+        note = f"the join was {kinds[0]} and is {kinds[1]}"
+        yield _found("join_type_changed", new, select, Effect(direction), dialect, before=kinds[0], note=note)
     elif not same_condition:
-        yield _change(
-            "join_key_changed",
-            new,
-            select,
-            UNKNOWN,
-            dialect,
-            before=_text(old, dialect),
-            note="the condition of the join changed",
-        )
+        note = "the condition of the join changed"
+        effect = _matching(old, new, dialect)
+        yield _found("join_key_changed", new, select, effect, dialect, before=_text(old, dialect), note=note)
 
 
-def _change(
-    kind: str, join: exp.Join, select: exp.Select, effect: str, dialect: str, *, before: str = "", note: str = ""
-) -> RowSetChange:
+def _matching(old: exp.Join, new: exp.Join, dialect: str) -> Effect:
+    """The effect of another condition: where it only matches more or only less, by the kind of the join."""
+    before, after = old.args.get("on"), new.args.get("on")
+    kind = join_kind(new)
+    if before is None or after is None or kind not in ("inner", "left", "semi", "anti"):
+        return LOST
+    direction = _COMPARED[implies([before], [after], dialect)]
+    if kind == "anti":
+        direction = reverse(direction)
+    optional = kind == "left" and direction not in (SAME_ROWS, UNKNOWN)
+    return Effect(direction, frozenset({f"{new.this.alias_or_name.lower()}.{ALL}"}) if optional else frozenset())
+
+
+def _found(
+    kind: str, join: exp.Join, select: exp.Select, effect: Effect, dialect: str, *, before: str = "", note: str = ""
+) -> Found:
     on = join.args.get("on")
-    return RowSetChange(
+    change = RowSetChange(
         kind=kind,
         direction=UNKNOWN,
-        local_direction=effect,
         predicate=_text(join, dialect),
         before=before,
         columns=columns_in(on, select)
@@ -129,6 +148,7 @@ def _change(
         join_kind=join_kind(join),
         note=note or _NOTES.get(join_kind(join), ""),
     )
+    return Found(change, effect, Stage.JOINS)
 
 
 def _by_name(select: exp.Select) -> dict[str, exp.Join]:

@@ -11,7 +11,7 @@ from sqlglot.errors import SqlglotError
 from sqlglot.tokenizer_core import Token, TokenType
 
 from catalog.diff.jinja import jinja_spans, without_jinja
-from catalog.diff.selects import key
+from catalog.diff.same import key
 
 Span: TypeAlias = tuple[int, int]
 """(start, end) in characters, end excluded."""

@@ -2,21 +2,30 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
-from catalog.diff.code_pair import CodePair
+from catalog.diff.code_pair import Classifier, CodePair
 from catalog.diff.compare import node_changes, test_changes
 from catalog.diff.macros import ChangedMacros
+from catalog.diff.notes import later_notes, notes
+from catalog.diff.renames import Renamed, renamed
 from catalog.diff.row_set import RowSetChange
+from catalog.diff.written import as_read, terms
 from catalog.sources.manifest_edges import all_edges
-from catalog.sources.manifest_types import Manifest, Node, TestNode
+from catalog.sources.manifest_types import Macro, Manifest, Node, TestNode
 from catalog.sources.naming import dialect_of
+from foundation.errors import BadInput
+
+__all__ = ["BEYOND_DBT", "ManifestDiff", "Modified", "Renamed", "diff"]
+
+BEYOND_DBT = frozenset({"compiled", "formula"})
+"""Kinds of change that dbt's `state:modified` does not know."""
 
 
 @dataclass(frozen=True, slots=True)
 class Modified:
-    """A node that both manifests have and that is not the same: the kinds of change, and what they do to its rows."""
+    """An entry that both manifests have and that is not the same: the kinds of change, and what they do to its rows."""
 
     unique_id: str
     changes: tuple[str, ...]
@@ -24,20 +33,13 @@ class Modified:
 
 
 @dataclass(frozen=True, slots=True)
-class Renamed:
-    """A node that has the content of one that is gone; both ids also stand in `added` and `removed`."""
-
-    before: str
-    after: str
-
-
-@dataclass(frozen=True, slots=True)
 class ManifestDiff:
     """What changed from base to head, every list sorted by unique id.
 
-    `downstream` is what dbt calls `state:modified+`: the modified and added nodes and all that depends on them in
-    head, tests included. `macros` are changed macros (they are no nodes of the graph). `notes` are sentences on what
-    could not be told.
+    Macros and groups stand in the lists as well, under the ids `macro.package.name` and `group.package.name`; dbt's
+    selector lists neither. `downstream` is what dbt calls `state:modified+`: the modified and added nodes and all that
+    depends on them in head, tests included. `macros` are all changed macros. `notes` are sentences on what could not
+    be told.
     """
 
     modified: tuple[Modified, ...]
@@ -52,134 +54,118 @@ class ManifestDiff:
 def diff(base: Manifest, head: Manifest) -> ManifestDiff:
     """What changed from `base` to `head`; no side is looked up anywhere else.
 
-    The unchanged is decided as dbt decides `state:modified`, with these additions: removed and renamed nodes, and the
-    change `compiled` (the same text compiled to other SQL, through a variable for instance).
+    The unchanged is decided as dbt decides `state:modified`, with these additions: removed and renamed entries, changed
+    macros and owners of groups, and the kinds of `BEYOND_DBT`: `compiled` (the same text became other SQL, through a
+    variable for instance) and `formula` (of a metric). BadInput when a field is nested hundreds of levels deep.
     """
-    return _Diff(base, head).result()
+    try:
+        return _Diff(base, head).result()
+    except RecursionError:
+        raise BadInput("the manifests hold a field that is nested too deep to be compared") from None
 
 
 class _Diff:
     def __init__(self, base: Manifest, head: Manifest) -> None:
         self.base, self.head = base, head
-        self.before = {**base.nodes, **base.others}
-        self.after = {**head.nodes, **head.others}
-        self.tests_before = {test.unique_id: test for test in base.tests}
-        self.tests_after = {test.unique_id: test for test in head.tests}
-        self.dialect = dialect_of(head.adapter or base.adapter)
-        self.macros = ChangedMacros(base.macros, head.macros) if base.macros and head.macros else None
-        self.moved = _moved_places(base, head)
-        self.notes = list(self._notes())
+        self.before, self.after = _entries(base), _entries(head)
+        self.all_before, self.all_after = {**base.nodes, **base.others}, {**head.nodes, **head.others}
+        self.terms = terms(base, head)
+        self.macros = ChangedMacros(base, head)
+        self.classifier = Classifier(dialect_of(head.adapter or base.adapter))
 
     def result(self) -> ManifestDiff:
-        known_before = _described(self.before) | self.tests_before.keys()
-        known_after = _described(self.after) | self.tests_after.keys()
-        added, removed = sorted(known_after - known_before), sorted(known_before - known_after)
-        modified = tuple(self._modified(sorted(known_before & known_after)))
-        roots = [item.unique_id for item in modified]
+        added, removed = sorted(self.after.keys() - self.before.keys()), sorted(self.before.keys() - self.after.keys())
+        modified = list(self._modified())
+        groups = _groups(self.base, self.head)
+        changed = [*(one.unique_id for one in modified), *added]
+        everything = [
+            *modified,
+            *(Modified(key, ("body",)) for key in self.macros.modified),
+            *(Modified(key, ("owner",)) for key in groups.modified),
+        ]
         return ManifestDiff(
-            modified=modified,
-            added=tuple(added),
-            removed=tuple(removed),
-            renamed=tuple(
-                _renamed(
-                    [self.before[key] for key in removed if key in self.before],
-                    [self.after[key] for key in added if key in self.after],
-                )
-            ),
-            downstream=tuple(_reachable(self.head, [*roots, *added])),
-            macros=(*self.macros.modified, *self.macros.added, *self.macros.removed) if self.macros else (),
-            notes=tuple(self.notes),
+            modified=tuple(sorted(everything, key=lambda one: one.unique_id)),
+            added=tuple(sorted([*added, *self.macros.added, *groups.added])),
+            removed=tuple(sorted([*removed, *self.macros.removed, *groups.removed])),
+            renamed=tuple(self._renamed(removed, added)),
+            downstream=tuple(_reachable(self.head, changed)),
+            macros=tuple(self.macros.all),
+            notes=tuple(self._notes(modified, removed, len(changed))),
         )
 
-    def _modified(self, common: Iterable[str]) -> Iterable[Modified]:
-        for key in common:
-            if key in self.tests_after and key in self.tests_before:
-                changes = test_changes(self.tests_before[key], self.tests_after[key])
-                changes += self._macro_change(self.tests_after[key])
-                rows: tuple[RowSetChange, ...] = ()
-            elif key in self.before and key in self.after:
-                changes, rows = self._node(self.before[key], self.after[key])
+    def _modified(self) -> Iterator[Modified]:
+        for key in sorted(self.before.keys() & self.after.keys()):
+            before, after = self.before[key], self.after[key]
+            rows: tuple[RowSetChange, ...] = ()
+            if isinstance(before, TestNode) and isinstance(after, TestNode):
+                changes = () if as_read(before, after) else test_changes(before, after, self.terms)
+                changes += self._macro_change(after)
+            elif isinstance(before, Node) and isinstance(after, Node):
+                changes, rows = self._node(before, after)
             else:
                 continue
             if changes:
-                yield Modified(key, tuple(changes), rows)
+                yield Modified(key, changes, rows)
 
-    def _node(self, before: Node, after: Node) -> tuple[list[str], tuple[RowSetChange, ...]]:
-        place = (before.database, before.schema), (after.database, after.schema)
-        changes = node_changes(before, after, place in self.moved) + self._macro_change(after)
-        if after.resource_type not in ("model", "snapshot"):
+    def _node(self, before: Node, after: Node) -> tuple[tuple[str, ...], tuple[RowSetChange, ...]]:
+        changes = () if as_read(before, after) else node_changes(before, after, self.terms)
+        changes += self._macro_change(after)
+        if (not changes and before.raw == after.raw) or after.resource_type not in ("model", "snapshot"):
             return changes, ()
-        pair = CodePair(before, after, self.before, self.after, self.dialect)
+        pair = CodePair(before, after, self.all_before, self.all_after)
         if "body" in changes or "macro" in changes:
-            return changes, tuple(pair.row_set())
-        if not changes and pair.compiled_differently():
-            return ["compiled"], tuple(pair.row_set())
+            return changes, self.classifier.row_set(pair)
+        if not changes and self.classifier.compiled_differently(pair):
+            return ("compiled",), self.classifier.row_set(pair)
         return changes, ()
 
-    def _macro_change(self, node: Node | TestNode) -> list[str]:
-        return ["macro"] if self.macros and self.macros.touch(node.macros) else []
+    def _macro_change(self, entry: Node | TestNode) -> tuple[str, ...]:
+        return ("macro",) if self.macros.touched and self.macros.touch(entry.macros) else ()
 
-    def _notes(self) -> Iterable[str]:
-        if self.base.project and self.head.project and self.base.project != self.head.project:
-            yield f"the manifests are of two projects, {self.base.project} and {self.head.project}"
-        if bool(self.base.macros) != bool(self.head.macros):
-            yield "one manifest holds no macros, so changed macros could not be told"
-        if self.moved:
-            yield "the builds wrote to different places; sources that moved with them are not called changed"
-        unrendered = [
-            node
-            for node in self.head.nodes.values()
-            if node.resource_type == "model" and node.unrendered_config is None
-        ]
-        if unrendered:
-            yield "one writer leaves out the configuration as written, so only part of the configuration was compared"
+    def _renamed(self, removed: list[str], added: list[str]) -> list[Renamed]:
+        gone: list[Node | TestNode | Macro] = [self.before[key] for key in removed]
+        come: list[Node | TestNode | Macro] = [self.after[key] for key in added]
+        gone += [self.base.macros[key] for key in self.macros.removed]
+        come += [self.head.macros[key] for key in self.macros.added]
+        return sorted(renamed(gone, come), key=lambda one: one.before)
+
+    def _notes(self, modified: list[Modified], removed: list[str], changed: int) -> Iterator[str]:
+        yield from notes(self.base, self.head, self.terms, self.macros)
+        compiled = [one.unique_id for one in modified if "compiled" in one.changes]
+        yield from later_notes(self.head, removed, changed, compiled, bool(self.terms.moved))
+        yield from self.classifier.notes()
 
 
-def _described(nodes: Mapping[str, Node]) -> set[str]:
-    return {key for key, node in nodes.items() if not node.external}
+def _entries(manifest: Manifest) -> dict[str, Node | TestNode]:
+    """What the file describes, by unique id: nodes, metrics and the like, tests."""
+    nodes = {key: node for key, node in manifest.nodes.items() if not node.external}
+    return {**nodes, **manifest.others, **{test.unique_id: test for test in manifest.tests}}
 
 
-def _moved_places(
-    base: Manifest, head: Manifest
-) -> set[tuple[tuple[str | None, str | None], tuple[str | None, str | None]]]:
-    """Where the target moved: pairs of (database, schema) of models whose written configuration is the same."""
-    moved = set()
-    for key in base.nodes.keys() & head.nodes.keys():
-        before, after = base.nodes[key], head.nodes[key]
-        places = (before.database, before.schema), (after.database, after.schema)
-        written = [
-            (node.unrendered_config or {}).get(name) for node in (before, after) for name in ("database", "schema")
-        ]
-        if before.resource_type in ("model", "seed") and places[0] != places[1] and written[:2] == written[2:]:
-            moved.add(places)
-    return moved
+@dataclass(frozen=True, slots=True)
+class _Groups:
+    modified: list[str]
+    added: list[str]
+    removed: list[str]
 
 
-def _renamed(removed: list[Node], added: list[Node]) -> Iterable[Renamed]:
-    """Pairs with equal content, or whose ids differ in case only; content that several share proves nothing."""
-    for same in (lambda node: (node.resource_type, node.unique_id.lower()), _content):
-        gone, come = _single(removed, same), _single(added, same)
-        for key in sorted(gone.keys() & come.keys(), key=str):
-            yield Renamed(gone[key].unique_id, come[key].unique_id)
-            removed = [node for node in removed if node is not gone[key]]
-            added = [node for node in added if node is not come[key]]
+def _groups(base: Manifest, head: Manifest) -> _Groups:
+    """Groups whose owner is another, or that came or went; the id is that of a group of the project itself."""
+    before, after = base.group_owners, head.group_owners
 
+    def ids(names: Iterable[str]) -> list[str]:
+        return [f"group.{head.project}.{name}" for name in names]
 
-def _content(node: Node) -> tuple[str, ...] | None:
-    text = node.raw_code.strip() or (node.checksum if node.resource_type == "seed" else "")
-    return (node.resource_type, text) if text else None
-
-
-def _single(nodes: list[Node], key: Callable[[Node], tuple[str, ...] | None]) -> dict[tuple[str, ...], Node]:
-    groups: dict[tuple[str, ...], list[Node]] = {}
-    for node in nodes:
-        found = key(node)
-        if found is not None:
-            groups.setdefault(found, []).append(node)
-    return {found: members[0] for found, members in groups.items() if len(members) == 1}
+    return _Groups(
+        ids(name for name in before.keys() & after.keys() if before[name] != after[name]),
+        ids(after.keys() - before.keys()),
+        ids(before.keys() - after.keys()),
+    )
 
 
 def _reachable(manifest: Manifest, roots: list[str]) -> list[str]:
+    if not roots:
+        return []
     children: dict[str, list[str]] = {}
     for parent, child in all_edges(manifest):
         children.setdefault(parent, []).append(child)

@@ -56,7 +56,20 @@ def why_nulls_vanish(predicate_sql: str, dialect: str) -> Explanation | None:
     if _not_in_query(tree):
         sentence += " It is NULL for every row as soon as the subquery returns one NULL."
     found = tuple(dict.fromkeys((column.table, column.name) for column in columns))
-    return Explanation(found, sentence, silent=any(_excludes(part) for part in tree.walk()))
+    return Explanation(found, sentence, silent=bool(exclusions(tree)))
+
+
+def asks_not_null(part: exp.Expr) -> bool:
+    """Whether a condition is `x is not null`."""
+    return _asked(part) is not None
+
+
+def exclusions(tree: exp.Expr) -> list[exp.Expr]:
+    """The parts of a condition that read as "all but these": `not` (other than IS NOT), `<>` and `= false`.
+
+    What its subqueries ask does not count.
+    """
+    return [part for part in tree.walk(prune=lambda part: isinstance(part, exp.Query)) if _excludes(part)]
 
 
 def null_safe_form(predicate_sql: str, dialect: str) -> str | None:
@@ -81,9 +94,16 @@ def _condition(sql: str, dialect: str) -> exp.Expr | None:
 def _rejecting(tree: exp.Expr) -> list[exp.Column]:
     """Columns whose NULL keeps `tree` from being TRUE and that it does not itself ask to be not NULL."""
     parts = [part.unnest() for part in (tree.flatten() if isinstance(tree, exp.And) else [tree])]
-    asked = {part.this.this for part in parts if isinstance(part, exp.Not) and isinstance(part.this, exp.Is)}
+    asked = {_asked(part) for part in parts if asks_not_null(part)}
     found = [column for part in parts for column in _rejected_by(part) if column not in asked]
     return list(dict.fromkeys(found))
+
+
+def _asked(part: exp.Expr) -> exp.Expr | None:
+    """`x` of `x is not null`, which PostgreSQL's trees spell in another way than the others'."""
+    inner = part.this.unnest() if isinstance(part, exp.Not) else part
+    negated = isinstance(part, exp.Not) != bool(inner.args.get("negate"))
+    return inner.this if negated and isinstance(inner, exp.Is) and isinstance(inner.expression, exp.Null) else None
 
 
 def _rejected_by(part: exp.Expr) -> list[exp.Column]:
@@ -113,6 +133,8 @@ def _strict(node: exp.Expr | None) -> list[exp.Column]:
 
 
 def _excludes(part: exp.Expr) -> bool:
+    if isinstance(part, exp.Is):
+        return False
     if isinstance(part, exp.Not):
         return not isinstance(part.this.unnest(), exp.Is)
     if isinstance(part, exp.EQ):
@@ -177,7 +199,8 @@ def _or_null(column: exp.Expr, condition: exp.Expr) -> exp.Expr:
 
 
 def _is_literal(value: exp.Expr) -> bool:
-    inner = value.this if isinstance(value, exp.Neg | exp.Cast) else value
+    """A value that is written out and not NULL; a cast that may fail to NULL is none."""
+    inner = value.this if isinstance(value, exp.Neg | exp.Cast) and not isinstance(value, exp.TryCast) else value
     return isinstance(inner, exp.Literal | exp.Boolean)
 
 

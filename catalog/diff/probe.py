@@ -13,7 +13,8 @@ from catalog.diff import selects
 from catalog.diff.joins import join_keys
 from catalog.diff.resolve import resolve, visible_ctes, with_ctes
 from catalog.diff.row_set_types import RowSetChange
-from catalog.diff.selects import Selects, key, where_of
+from catalog.diff.same import key
+from catalog.diff.selects import Selects, where_of
 
 _FOLDS = ("group", "distinct", "limit", "offset", "qualify", "having", "connect", "match", "sample")
 

@@ -5,33 +5,41 @@ from __future__ import annotations
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
-from sqlglot.optimizer.normalize_identifiers import normalize_identifiers
+
+from catalog.diff.same import matched, without_comments
 
 EPHEMERAL = "__dbt__cte__"
 """dbt's prefix of the CTEs into which it pastes ephemeral models; those are nodes of their own."""
-MAX_CHARACTERS = 1_000_000
-"""Longer SQL is not parsed: a model of this size is data, and the parser would hold its caller for minutes."""
+MAX_CHARACTERS = 250_000
+"""Longer SQL is not parsed: a model of this size is data, and the parser would hold its caller for long."""
 
 
 class Selects:
     """The SELECTs of one parsed query by path, and the set operations above them.
 
     Paths, in lower case: a CTE's name, `cte/derived` for a derived table inside it, `[0]`, `[1]` for the branches of a
-    set operation. `unions` holds the operators of each set operation and what follows them (order, limit), `leaves`
-    what is a query and no SELECT (VALUES, FROM without SELECT).
+    set operation. `unions` holds the operators of each set operation, `leaves`
+    what is a query and no SELECT (VALUES, FROM without SELECT). `branches` holds the branches of each set operation,
+    `nodes` the set operations and brackets at each path, from the outside to the inside.
+
+    With `like`, the branches take the paths that the same branches have there, and `[gone0]` where it has none.
     """
 
-    def __init__(self, tree: exp.Expr) -> None:
-        self.tree = tree
+    def __init__(self, tree: exp.Expr, like: Selects | None = None) -> None:
+        self.tree, self.like = tree, like
+        self.branches: dict[str, list[exp.Expr]] = {}
+        self.places: dict[str, list[tuple[str, exp.Expr]]] = {}
+        self.nodes: dict[str, list[exp.Expr]] = {}
         self.by_path: dict[str, exp.Select] = {}
         self.unions: dict[str, tuple[str, ...]] = {}
         self.leaves: dict[str, exp.Expr] = {}
         self.recursive = any(bool(item.args.get("recursive")) for item in tree.find_all(exp.With))
         self._visit(tree, "")
 
-    def path_of(self, select: exp.Expr | None) -> str | None:
-        """The path under which `select` stands."""
-        return next((path for path, known in self.by_path.items() if known is select), None)
+    @property
+    def paths(self) -> set[str]:
+        """All paths under which a query stands."""
+        return {*self.by_path, *self.unions, *self.leaves, *self.places}
 
     def _visit(self, query: exp.Expr | None, path: str) -> None:
         if query is None:
@@ -42,21 +50,37 @@ class Selects:
                 self.leaves[join_path(path, cte.alias) + "()"] = cte.args["alias"]
             self._visit(cte.this, join_path(path, cte.alias))
         if isinstance(query, exp.Subquery):
-            self.leaves[f"{path}()"] = hollow(query)
+            self.nodes.setdefault(path, []).append(query)
             self._visit(query.this, path)
         elif isinstance(query, exp.SetOperation):
             self._visit_branches(query, path)
         elif isinstance(query, exp.Select):
-            self._visit_select(query, path)
+            (place,) = self._places([query], path) if self.like and path in self.like.branches else [path]
+            if place != path:
+                self.places[path] = [(place, query)]
+            self._visit_select(query, place)
         else:
             self.leaves[path] = query
 
     def _visit_branches(self, query: exp.SetOperation, path: str) -> None:
         branches, operators = _flat(query)
-        self.unions[path] = tuple(operators)
-        self.leaves[f"{path}[]"] = hollow(query)
-        for number, branch in enumerate(branches):
-            self._visit(branch, f"{path}[{number}]")
+        self.unions[path], self.branches[path] = tuple(operators), branches
+        self.nodes.setdefault(path, []).append(query)
+        self.places[path] = list(zip(self._places(branches, path), branches, strict=True))
+        for place, branch in self.places[path]:
+            self._visit(branch, place)
+
+    def _places(self, branches: list[exp.Expr], path: str) -> list[str]:
+        numbered = [f"{path}[{number}]" for number in range(len(branches))]
+        if self.like is None or not (path in self.like.branches or path in self.like.by_path):
+            return numbered
+        if path in self.like.branches:
+            others = self.like.branches[path]
+            paths = [f"{path}[{number}]" for number in range(len(others))]
+        else:
+            others, paths = [self.like.by_path[path]], [path]
+        pairs = matched(branches, others)
+        return [paths[pairs[place]] if place in pairs else f"{path}[gone{place}]" for place in range(len(branches))]
 
     def _visit_select(self, query: exp.Select, path: str) -> None:
         name, number = path, 0
@@ -79,8 +103,7 @@ def parse(sql: str, dialect: str) -> exp.Expr | None:
         return None
     if len(trees) != 1 or not isinstance(trees[0], exp.Query):
         return None
-    for node in trees[0].walk():
-        node.pop_comments()
+    without_comments(trees[0], dialect)
     return trees[0]
 
 
@@ -114,14 +137,6 @@ def where_of(select: exp.Select) -> list[exp.Expr]:
     """The conjuncts of the WHERE clause."""
     where = select.args.get("where")
     return conjuncts(where.this) if where else []
-
-
-def key(node: exp.Expr | None, dialect: str) -> str:
-    """A text that is equal for equal trees, case and quotes of names compared by the dialect's own rules."""
-    if node is None:
-        return ""
-    folded = normalize_identifiers(node.copy(), dialect=dialect or None)
-    return folded.sql(dialect=dialect or None, identify=True, comments=False, normalize_functions="upper")
 
 
 def columns_in(predicate: exp.Expr, select: exp.Select | None = None) -> tuple[tuple[str, str], ...]:

@@ -36,9 +36,15 @@ class Changed:
 
     @property
     def may_change_rows(self) -> bool:
-        """Whether the change can be the reason for other rows; what was not understood can."""
+        """Whether the change can be the reason for other rows; what was not understood can.
+
+        As many rows may be other ones: another order under a limit or in a window picks them, a function folds them.
+        """
         if self.modified.row_set:
-            return any(change.direction != SAME_ROWS for change in self.modified.row_set)
+            plain = ("filter_", "join_", "column_")
+            return any(
+                change.direction != SAME_ROWS or not change.kind.startswith(plain) for change in self.modified.row_set
+            )
         return not set(self.modified.changes) <= HARMLESS
 
 

@@ -89,8 +89,14 @@ def test_a_changed_macro_changes_the_nodes_that_call_it_through_others() -> None
         )
 
     found = compare(with_macro("1"), with_macro("2"))
-    assert [(item.unique_id, item.changes) for item in found.modified] == [(A, ("macro",))]
-    assert found.macros == ("macro.shop.inner",)
+    assert [(item.unique_id, item.changes) for item in found.modified] == [
+        ("macro.shop.inner", ("body",)),
+        (A, ("macro",)),
+    ]
+    assert (found.macros, found.downstream) == (("macro.shop.inner",), (A,))
+    (row_set,) = found.modified[1].row_set
+    assert (row_set.direction, row_set.basis) == ("unknown", "raw")
+    assert "only a macro changed" in row_set.note
 
 
 def test_seeds_are_compared_by_their_content() -> None:
@@ -114,6 +120,10 @@ def test_a_source_that_moved_with_the_target_is_no_change_and_one_that_moved_alo
     with_target["sources"]["source.shop.app.raw"]["database"] = "dev"
     assert compare(start, with_target).modified == ()
     assert "different places" in compare(start, with_target).notes[0]
+    rewritten = copy.deepcopy(with_target)
+    for item, text in ((start, "{{ target.database }}"), (rewritten, "{{ var('where') }}")):
+        item["sources"]["source.shop.app.raw"]["unrendered_database"] = text
+    assert [item.changes for item in compare(start, rewritten).modified] == [("relation",)]
     assert [(item.unique_id, item.changes) for item in compare(chain(), alone).modified] == [
         ("source.shop.app.raw", ("relation",))
     ]
@@ -222,10 +232,11 @@ def test_real_dbt_selects_the_same_nodes_as_modified(tmp_path: Path) -> None:
     def ids(text: str) -> list[str]:
         return sorted(json.loads(line)["unique_id"] for line in text.splitlines())
 
-    assert sorted([*(item.unique_id for item in found.modified), *found.added]) == ids(strict)
+    nodes = [item for item in found.modified if not item.unique_id.startswith("macro.")]
+    assert sorted([*(item.unique_id for item in nodes), *found.added]) == ids(strict)
     assert list(found.downstream) == ids(plus)
     assert found.removed == ("model.shop.d",)
-    assert [(item.unique_id, item.changes) for item in found.modified] == [
+    assert [(item.unique_id, item.changes) for item in nodes] == [
         ("model.shop.b", ("body",)),
         ("model.shop.c", ("macro",)),
     ]

@@ -44,6 +44,21 @@ def test_what_names_or_keeps_null_is_not_accused(condition: str) -> None:
     assert null_safe_form(condition, "duckdb") is None
 
 
+def test_what_postgresql_asks_to_be_not_null_is_asked() -> None:
+    assert why_nulls_vanish("x is not null and x <> 'a'", "postgres") is None
+    assert why_nulls_vanish("x is not null", "postgres") is None
+
+
+def test_asking_for_not_true_is_not_asking_for_not_null() -> None:
+    found = why_nulls_vanish("flag is not true and flag <> true", "duckdb")
+    assert found is not None
+    assert found.columns == (("", "flag"),)
+
+
+def test_a_cast_that_may_fail_is_no_value_to_compare_with() -> None:
+    assert null_safe_form("n <> try_cast('a' as int)", "duckdb") is None
+
+
 def test_only_a_condition_that_reads_as_an_exclusion_is_called_silent() -> None:
     silent = {condition: found.silent for condition in UNSAFE if (found := why_nulls_vanish(condition, "duckdb"))}
     assert not any(silent[condition] for condition in ("n > 1", "flag", "x like 'a%'", "n between 1 and 2"))

@@ -8,6 +8,8 @@ from django.core.management.base import CommandParser
 
 from catalog.diff.manifests import Modified, diff
 from catalog.sources import manifest
+from catalog.sources.manifest_types import Manifest
+from foundation.errors import BadInput
 from spellbook.management import base
 
 
@@ -29,14 +31,17 @@ class Command(base.Command):
             lines += [f"  {_row_set(change)}" for change in one["row_set"]]
         lines += [f"{word} {key}" for word in ("added", "removed") for key in answer[word]]
         lines += [f"renamed {one['before']} to {one['after']}" for one in answer["renamed"]]
-        lines += [f"macro {key}" for key in answer["macros"]] + [f"note: {note}" for note in answer["notes"]]
+        lines += [f"note: {note}" for note in answer["notes"]]
         lines.append(f"{len(answer['downstream'])} nodes are changed, new or downstream of these")
         return "\n".join(lines)
 
 
 def difference(before: Path, after: Path) -> base.Answer:
-    """What changed from the manifest at `before` to that at `after`, as plain JSON. BadInput for an unusable file."""
-    found = diff(manifest.read_file(before), manifest.read_file(after))
+    """What changed from the manifest at `before` to that at `after`, as plain JSON.
+
+    BadInput, with the side and the path, for an unusable file.
+    """
+    found = diff(_read("base", before), _read("head", after))
     return {
         "modified": [_modified(one) for one in found.modified],
         "added": list(found.added),
@@ -46,6 +51,14 @@ def difference(before: Path, after: Path) -> base.Answer:
         "macros": list(found.macros),
         "notes": list(found.notes),
     }
+
+
+def _read(side: str, path: Path) -> Manifest:
+    try:
+        return manifest.read_file(path)
+    except BadInput as error:
+        where = side if str(path) in str(error) else f"{side} {path}"
+        raise BadInput(f"{where}: {error}") from error
 
 
 def _modified(one: Modified) -> dict[str, Any]:
