@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, Final
 
 from spellbook.pages.words import STATES
+from spellbook.sentences import counted
 
 Part = Mapping[str, Any]
 LISTED: Final = 20
@@ -18,16 +19,19 @@ def text(told: Part) -> str:
 
 
 def trust(told: Part) -> str:
-    """A score with the word that the pages have for it, such as "62, too little known".
+    """A score with the word that the pages have for it, such as "62, middling"; none from too little.
 
+    >>> trust({"score": 62, "state": "middle"})
+    '62, middling'
     >>> trust({"score": 62, "state": "unknown"})
-    '62, too little known'
+    'too little known'
     >>> trust({"score": None, "state": "unknown"})
     'not known yet'
     """
     if told["score"] is None:
         return "not known yet"
-    return f"{told['score']}, {STATES['trust'][told['state']].word.lower()}"
+    word = STATES["trust"][told["state"]].word.lower()
+    return word if told["state"] == "unknown" else f"{told['score']}, {word}"
 
 
 def _lines(told: Part) -> Iterator[str]:
@@ -66,7 +70,8 @@ def _definition(told: Part | str) -> str:
     if isinstance(told, str):
         return told
     waiting = f"; {told['suggested']} suggested" if told["suggested"] else ""
-    approved = f", approved by {told['approved_by']}" if told.get("approved_by") else ""
+    others = told.get("approved_by") not in (None, told.get("author"))
+    approved = f", approved by {told['approved_by']}" if others else ""
     author = f" (by {told['author']}{approved})" if "author" in told else ""
     return f"{_flat(told['text'])}{author}{waiting}"
 
@@ -94,7 +99,7 @@ def _neighbours(word: str, told: Part | str, readers: Part | str = "") -> Iterat
     apart = readers["total"] if isinstance(readers, Mapping) else 0
     rows = [row for row in told["rows"] if not (apart and row["reader"])][:LISTED]
     cycle = ", itself among them" if told["cycle"] else ""
-    yield f"  {word}: {told['total']} assets{cycle}"
+    yield f"  {word}: {counted(told['total'], 'asset')}{cycle}"
     yield from (f"    {row['hops']}  {row['kind']}  {row['name']}" for row in rows)
     if told["total"] > len(rows) + apart:
         yield f"    and {told['total'] - len(rows) - apart} more, which lineage lists"
@@ -164,8 +169,10 @@ def _note(one: Part) -> str:
 def _documentation(told: Part) -> str:
     columns = told["columns"]
     words = "described" if told["described"] else "not described"
-    counted = f"{told['columns_described']} of {columns} columns described" if isinstance(columns, int) else ""
-    return ", ".join([words, *([counted] if counted else []), f"file {told['file']}"])
+    whole = (
+        [f"{told['columns_described']} of {counted(columns, 'column')} described"] if isinstance(columns, int) else []
+    )
+    return ", ".join([words, *whole, f"file {told['file']}"])
 
 
 def _said(words: str) -> str:

@@ -1,10 +1,19 @@
-"""A refusal as every face shows it: one line, one sentence."""
+"""Words that every face shares: a refusal as one sentence on one line, a number with what it counts."""
 
 from __future__ import annotations
 
 from typing import Final
 
 ARTICLES: Final = ("a ", "an ", "no ", "the ", "this ")
+
+
+def counted(number: int, word: str) -> str:
+    """How many there are of what `word` names, one of them.
+
+    >>> counted(1, "asset"), counted(0, "asset")
+    ('1 asset', '0 assets')
+    """
+    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def sentence(refusal: object) -> str:

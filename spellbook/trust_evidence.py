@@ -15,7 +15,7 @@ from django.db.models.functions import RowNumber
 from catalog.graph.adjacency import adjacency
 from catalog.models import Asset, AssetRole, BuildOutput, ColumnList, Definition
 from incidents.models import Check, Incident, Metric, Result, Value
-from incidents.services.checks import OURS
+from incidents.services.counting import MEASURED, OURS
 
 CHUNK = 400  # databases limit the parameters of a query
 BUILDS = 6
@@ -27,9 +27,11 @@ WENT_WRONG = frozenset({"error", "fail", "failed", "skipped", "runtime error"})
 
 @dataclass
 class Evidence:
-    """All that is known of one asset. `checks` and `verdicts` hold one entry each; None where there is no answer."""
+    """All that is known of one asset. `checks` and `verdicts` hold one entry each; None where there is no answer.
+    `measured` counts the checks of what Spellbook measured: each is judged as a value, in `verdicts`."""
 
     checks: list[str | None] = field(default_factory=list)
+    measured: int = 0
     verdicts: list[str | None] = field(default_factory=list)
     builds: list[tuple[bool | None, datetime]] = field(default_factory=list)
     incidents: list[str] = field(default_factory=list)
@@ -58,9 +60,12 @@ Found = Mapping[int, Evidence]
 def _checks(ids: Sequence[int], found: Found, at: datetime) -> None:
     """A watch (an order to measure) is no check; what it measured is judged as a value."""
     newest = Result.objects.filter(check_run=OuterRef("pk")).order_by("-at", "-pk")
-    rows = Check.objects.filter(asset__in=ids).exclude(origin__in=(OURS, "measured"))
+    rows = Check.objects.filter(asset__in=ids).exclude(origin=OURS)
     told = rows.annotate(said=Subquery(newest.values("status")[:1]), when=Subquery(newest.values("at")[:1]))
-    for pk, said, when in told.values_list("asset_id", "said", "when"):
+    for pk, origin, said, when in told.values_list("asset_id", "origin", "said", "when"):
+        if origin == MEASURED:
+            found[pk].measured += 1
+            continue
         fresh = when is not None and at - when <= STALE
         found[pk].checks.append(said if fresh and said in ("passed", "failed") else None)
 

@@ -9,6 +9,7 @@ from itertools import pairwise
 from statistics import median
 from typing import Any, Final
 
+from spellbook.sentences import counted
 from spellbook.trust_evidence import Evidence
 
 FAILED_CHECK, OPEN_INCIDENT, INCIDENT_ABOVE = 60, 40, 70
@@ -94,17 +95,22 @@ def caps(evidence: Evidence) -> list[Cap]:
         found.append(Cap(INCIDENT_ABOVE, f"{_and(evidence.above)} is open on something that feeds it"))
     failed = evidence.checks.count("failed")
     if failed:
-        found.append(Cap(FAILED_CHECK, f"{_many(failed, 'check')} failed"))
+        found.append(Cap(FAILED_CHECK, f"{counted(failed, 'check')} failed"))
     return found
 
 
 def checks(evidence: Evidence) -> tuple[int | None, int, str]:
     total, passed = len(evidence.checks), evidence.checks.count("passed")
     said = passed + evidence.checks.count("failed")
+    measured = _measured(evidence.measured)
     if not total:
-        return None, 0, "No check of it is known."
-    rest = f"; {_many(total - said, 'check')} of {total} said nothing in 30 days" if said < total else ""
-    return _share(passed, said), _share(said, total) or 0, f"{passed} of {_many(said, 'check')} passed{rest}."
+        return None, 0, f"No check of it is known{measured}."
+    rest = f"; {counted(total - said, 'check')} of {total} said nothing in 30 days" if said < total else ""
+    return (
+        _share(passed, said),
+        _share(said, total) or 0,
+        f"{passed} of {counted(said, 'check')} passed{rest}{measured}.",
+    )
 
 
 def values(evidence: Evidence) -> tuple[int | None, int, str]:
@@ -113,7 +119,7 @@ def values(evidence: Evidence) -> tuple[int | None, int, str]:
     if not total:
         return None, 0, "No metric of it is kept."
     rest = f"; {total - said} of {total} could not be judged" if said < total else ""
-    return _share(held, said), _share(said, total) or 0, f"{held} of {_many(said, 'metric')} inside the band{rest}."
+    return _share(held, said), _share(said, total) or 0, f"{held} of {counted(said, 'metric')} inside the band{rest}."
 
 
 def builds(evidence: Evidence, at: datetime) -> tuple[int | None, int, str]:
@@ -124,7 +130,7 @@ def builds(evidence: Evidence, at: datetime) -> tuple[int | None, int, str]:
     halves = [] if went is None else [100 * went]
     gap = _usual_gap(evidence.builds)
     if gap is None:
-        rhythm = f"when it usually comes is not known from {_many(len(evidence.builds), 'build')}"
+        rhythm = f"when it usually comes is not known from {counted(len(evidence.builds), 'build')}"
     else:
         halves.append(_in_time(at - newest, gap))
         late = "in its usual rhythm" if halves[-1] == 100 else "later than usual"
@@ -163,8 +169,14 @@ def words(evidence: Evidence) -> tuple[int | None, int, str]:
     return (
         meaning + (_share(described, total) or 0) // 2,
         100,
-        f"{text}; {described} of {_many(total, 'column')} described.",
+        f"{text}; {described} of {counted(total, 'column')} described.",
     )
+
+
+def _measured(number: int) -> str:
+    """Of the checks that are judged by a band, and so as values."""
+    verb = "counts" if number == 1 else "count"
+    return f"; {counted(number, 'check')} of what was measured {verb} under Values" if number else ""
 
 
 def _share(part: int, whole: int) -> int | None:
@@ -185,10 +197,6 @@ def _in_time(age: timedelta, gap: timedelta) -> int:
 
 def _and(names: Sequence[str]) -> str:
     return names[0] if len(names) == 1 else f"{names[0]} (and {len(names) - 1} more)"
-
-
-def _many(number: int, word: str) -> str:
-    return f"{number} {word}{'' if number == 1 else 's'}"
 
 
 def _span(length: timedelta) -> str:

@@ -1,8 +1,8 @@
 """The rules of a sync that mirrors a table into another tool, deletions included.
 
-Source: Mixpanel, "Warehouse Connectors" and "BigQuery Warehouse Connector" (docs.mixpanel.com): Mirror reads tables,
-no views; identical rows collapse into one; most schema changes beyond new nullable columns are advised against;
-inserts, updates and deletes are billed, and a table that is dropped and made again counts every row. Not known here:
+Source: what a vendor of such a sync publishes, "Warehouse Connectors" and "BigQuery Warehouse Connector". Its Mirror
+reads tables, no views; identical rows collapse into one; most schema changes beyond new nullable columns are advised
+against; inserts, updates and deletes are billed, and a table that is dropped and made again counts every row. Not known here:
 whether other tools that mirror differ.
 """
 

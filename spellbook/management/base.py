@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import Callable
 from typing import Any
@@ -17,6 +18,7 @@ from foundation.models import Person
 from spellbook.sentences import sentence
 
 Answer = dict[str, Any]
+_FRACTION = re.compile(r"(?<=T\d\d:\d\d:\d\d)\.\d{6}(?=Z)")
 
 
 class Command(BaseCommand):
@@ -52,7 +54,9 @@ class Command(BaseCommand):
 
 
 def _still(text: str) -> str:
-    """Text in which names and words from elsewhere hold no escape sequence and no sign that turns the line (D19)."""
+    """Text in which names and words from elsewhere hold no escape sequence and no sign that turns the line (D19), and
+    no moment has more than whole seconds."""
+    text = _FRACTION.sub("", text)
     return "".join(letter if letter.isprintable() or letter in "\n\t" else "\ufffd" for letter in text)
 
 

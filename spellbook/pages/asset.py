@@ -7,11 +7,12 @@ from typing import Any
 from django.http import HttpResponse
 
 from catalog import selectors
-from catalog.models import Asset
+from catalog.models import Asset, Consumer
 from catalog.selectors import definition_of
 from foundation.errors import NotFound
 from spellbook.pages.asset_tabs import TABS, Part
-from spellbook.pages.frame import AuthenticatedRequest, page, show
+from spellbook.pages.frame import AuthenticatedRequest, page, show, whole
+from spellbook.pages.withdrawn import Withdrawal, withdrawal
 from spellbook.sight import Sight
 from spellbook.trust import scores
 
@@ -33,11 +34,18 @@ def asset(request: AuthenticatedRequest, pk: int) -> HttpResponse:
         "trust": scores([row])[row.pk],
         "definition": definition_of(row),
         "incidents": sight.incidents().filter(asset=row).exclude(state="closed").order_by("-opened_at"),
+        "asked_version": whole(request, "version"),
+        "withdrawal": _withdrawal(row, sight),
         "tabs": _tabs(row, chosen),
         "part": f"parts/asset/{chosen}.html",
         **TABS[chosen].read(row, sight),
     }
     return show(request, "pages/asset.html", context)
+
+
+def _withdrawal(row: Asset, sight: Sight) -> Withdrawal | None:
+    consumer = Consumer.objects.filter(asset=row, status="withdrawn").first()
+    return withdrawal(consumer, sight) if consumer else None
 
 
 def _tabs(row: Asset, chosen: str) -> list[dict[str, Any]]:

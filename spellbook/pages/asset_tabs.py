@@ -15,6 +15,7 @@ from catalog.models import Asset, Build, Consumer, TableSize
 from catalog.models.consumers import ROLES
 from catalog.next_reads import next_read
 from catalog.selectors import definitions_of
+from catalog.services.access import answers_for, may_change
 from foundation.clock import now
 from incidents.models import Metric
 from incidents.selectors import series
@@ -49,7 +50,7 @@ def overview(row: Asset, sight: Sight) -> Context:
         "node": selectors.dbt_node(row),
         "size": TableSize.objects.filter(asset=row).first(),
         "closed": sight.incidents().filter(asset=row, state="closed").order_by("-closed_at")[:LISTED],
-        **_reading(row),
+        **_reading(row, sight),
     }
 
 
@@ -85,19 +86,20 @@ def both_ways(row: Asset, sight: Sight) -> Context:
 def readers(row: Asset, sight: Sight) -> Context:
     """Every reader that it reaches, soonest damage first."""
     found = lineage.page(row, direction="down", at=now(), limit=MOST_READERS, hidden=sight.hidden_domains)
-    return {"reach": found, "readers": [one for one in found.rows if one.reader], **_reading(row)}
+    return {"reach": found, "readers": [one for one in found.rows if one.reader], **_reading(row, sight)}
 
 
 def notes(row: Asset, sight: Sight) -> Context:
     """Notes that stand or wait for an answer."""
     rows = row.notes.filter(status__in=LIVE).order_by("-created_at", "-pk")
     related = ("author__name_row", "approved_by__principal__name_row")
-    return {"notes": rows.select_related(*related)[:MOST_NOTES], "notes_total": rows.count()}
+    shown = rows.select_related(*related)[:MOST_NOTES]
+    return {"notes": shown, "notes_total": rows.count(), "answers": answers_for(sight.person, row)}
 
 
 def definition(row: Asset, sight: Sight) -> Context:
     """Every definition that stood or waits, newest first."""
-    return {"definitions": definitions_of(row).filter(status__in=LIVE)}
+    return {"definitions": definitions_of(row).filter(status__in=LIVE), "answers": answers_for(sight.person, row)}
 
 
 TABS: Mapping[str, Part] = {
@@ -122,9 +124,15 @@ def _metrics(row: Asset) -> list[tuple[Metric, sparkline.Sparkline]]:
     return [(metric, one) for metric, one in drawn if one is not None]
 
 
-def _reading(row: Asset) -> Context:
+def _reading(row: Asset, sight: Sight) -> Context:
     related = ("sync", "suggested_by__name_row", "approved_by__principal__name_row", "confirm_source__domain")
     found = Consumer.objects.select_related(*related).filter(asset=row, status__in=LIVE).first()
     if found is None:
         return {"consumer": None}
-    return {"consumer": found, "sync": getattr(found, "sync", None), "next_read": next_read(found, now())}
+    return {
+        "consumer": found,
+        "sync": getattr(found, "sync", None),
+        "next_read": next_read(found, now()),
+        "answers": answers_for(sight.person, row),
+        "changes": may_change(sight.person, row),
+    }

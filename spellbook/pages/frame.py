@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from django.contrib import messages
 from django.contrib.auth.views import redirect_to_login
-from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect
+from django.http import HttpRequest, HttpResponse, HttpResponseNotAllowed, HttpResponseRedirect, QueryDict
 from django.shortcuts import render
 from django.views.decorators.cache import never_cache
 from django_htmx.http import HttpResponseClientRedirect
@@ -65,6 +65,7 @@ def page(*methods: str) -> Callable[[View], View]:
             mine = cast(AuthenticatedRequest, request)
             try:
                 _refuse_null(mine)
+                mine.POST = _with_plain_lines(mine.POST)  # type: ignore[assignment]  # immutable as well
                 return view(mine, *args, **kwargs)
             except SpellbookError as error:
                 return refused(mine, error)
@@ -79,6 +80,15 @@ def _refuse_null(request: HttpRequest) -> None:
     fields = [*request.GET.lists(), *request.POST.lists()]
     if any("\0" in text for name, texts in fields for text in (name, *texts)):
         raise BadInput("What was sent holds a null character. Nothing was recorded.")
+
+
+def _with_plain_lines(sent: QueryDict) -> QueryDict:
+    """What was sent, each line ended by a line feed alone; browsers send CRLF (HTML, 4.10.22.7)."""
+    plain = QueryDict(mutable=True, encoding=sent.encoding)
+    for name, texts in sent.lists():
+        plain.setlist(name, [text.replace("\r\n", "\n") for text in texts])
+    plain._mutable = False
+    return plain
 
 
 def _way_back(request: HttpRequest) -> str:
@@ -99,6 +109,16 @@ def _before(request: HttpRequest) -> str:
         return request.path
     kind, _, one = request.path.strip("/").partition("/")
     return _LISTS.get(kind, "/") if one else "/"
+
+
+def whole(request: AuthenticatedRequest, name: str) -> int | None:
+    """A whole number of the query, from 1 on; None when it is not there. BadInput for anything else."""
+    text = request.GET.get(name, "")
+    if not text:
+        return None
+    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text)):
+        raise BadInput(f"{name} is a whole number of at least 1.")
+    return int(text)
 
 
 def actor_of(request: AuthenticatedRequest) -> Actor:

@@ -11,6 +11,7 @@ from approvals.models import Step
 from incidents.models import Hold, Result, Value
 from incidents.services.holds import WAITING
 from spellbook.pages.frame import AuthenticatedRequest, page, show
+from spellbook.pages.waiting import answerable
 from spellbook.sight import Sight
 
 SEAL_LIMIT = timedelta(minutes=5)
@@ -19,14 +20,15 @@ SEAL_LIMIT = timedelta(minutes=5)
 @page("GET")
 def home(request: AuthenticatedRequest) -> HttpResponse:
     """The first page after signing in."""
-    person, stop = request.user, approvals.stop()
+    person, stop, sight = request.user, approvals.stop(), Sight(request.user)
     unsealed = approvals.oldest_unsealed_age()
     holds = Hold.objects.filter(operator=person, state__in=WAITING).exclude(incident__state="closed")
     context = {
         "requests": approvals.open_requests_for(person),
         "holds": holds.select_related("consumer", "incident").order_by("needed_by"),
         "steps": Step.objects.filter(person=person, actor="owner", state="waiting", plan__state="acting"),
-        "incidents": Sight(person).incidents().exclude(state="closed").order_by("-opened_at")[:50],
+        "answerable": answerable(sight),
+        "incidents": sight.incidents().exclude(state="closed").order_by("-opened_at")[:50],
         "unsealed_seconds": None if unsealed is None else max(0, int(unsealed.total_seconds())),
         "unsealed_late": unsealed is not None and unsealed > SEAL_LIMIT,
         "in_flight": list(approvals.runs_in_flight()) if stop.active else [],

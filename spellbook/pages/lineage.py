@@ -16,7 +16,7 @@ from catalog.models import Asset
 from foundation.clock import DatabaseNow
 from foundation.errors import BadInput, NotFound
 from spellbook.pages import graph
-from spellbook.pages.frame import AuthenticatedRequest, page, show
+from spellbook.pages.frame import AuthenticatedRequest, page, show, whole
 from spellbook.pages.lineage_export import as_csv, as_json, attached
 from spellbook.sight import Sight
 
@@ -35,21 +35,21 @@ def lineage(request: AuthenticatedRequest, pk: int) -> HttpResponse:
 def export_csv(request: AuthenticatedRequest, pk: int) -> Any:
     """Every row of the page with the same query, as CSV (RFC 4180)."""
     found = _found(request, Sight(request.user), pk, _direction(request))
-    return attached(request, as_csv(found), f"lineage-{pk}-{found.direction}.csv", "text/csv; charset=utf-8")
+    return attached(request, as_csv(found), _file(found, "csv"), "text/csv; charset=utf-8")
 
 
 @page("GET")
 def export_json(request: AuthenticatedRequest, pk: int) -> Any:
     """As `export_csv`, with the counts of the page."""
     found = _found(request, Sight(request.user), pk, _direction(request))
-    return attached(request, as_json(found), f"lineage-{pk}-{found.direction}.json", "application/json")
+    return attached(request, as_json(found), _file(found, "json"), "application/json")
 
 
 def shown(request: AuthenticatedRequest, pk: int, direction: Direction, template: str) -> HttpResponse:
     """The page of one direction. Query: `hops`, `kind` (any number), `version`, `page` (of 100 rows)."""
     sight = Sight(request.user)
     found = _found(request, sight, pk, direction)
-    number = _whole(request, "page") or 1
+    number = whole(request, "page") or 1
     drawing = _drawing(found, sight)  # first: it reads the assets of all rows at once
     view = found.page((number - 1) * ROWS, ROWS)
     context = {
@@ -59,9 +59,9 @@ def shown(request: AuthenticatedRequest, pk: int, direction: Direction, template
         "readers": [row for row in view.rows if row.reader and direction == "down"],
         "others": [row for row in view.rows if not (row.reader and direction == "down")],
         "kinds": [(kind, count, kind in found.kinds_wanted) for kind, count in view.kinds.items()],
-        "hops": _whole(request, "hops"),
+        "hops": whole(request, "hops"),
         "choices": HOPS,
-        "version": _whole(request, "version"),
+        "version": whole(request, "version"),
         "pages": Pages(number, view),
         "drawing": drawing,
         "most_drawn": graph.MOST_DRAWN,
@@ -99,11 +99,15 @@ def _found(request: AuthenticatedRequest, sight: Sight, pk: int, direction: Dire
         asset,
         direction=direction,
         at=moment,
-        hops=_whole(request, "hops"),
+        hops=whole(request, "hops"),
         kinds=request.GET.getlist("kind")[:MOST_KINDS],
-        version=_whole(request, "version"),
+        version=whole(request, "version"),
         hidden=sight.hidden_domains,
     )
+
+
+def _file(found: Lineage, ending: str) -> str:
+    return f"lineage-{found.asset.pk}-{found.direction}-version-{found.graph.version}.{ending}"
 
 
 def _asset(sight: Sight, pk: int) -> tuple[Asset, datetime]:
@@ -119,16 +123,6 @@ def _direction(request: AuthenticatedRequest) -> Direction:
     if text not in ("up", "down"):
         raise BadInput("The direction is up or down.")
     return "down" if text == "down" else "up"
-
-
-def _whole(request: AuthenticatedRequest, name: str) -> int | None:
-    """A whole number of the query, from 1 on; None when it is not there."""
-    text = request.GET.get(name, "")
-    if not text:
-        return None
-    if not (text.isascii() and text.isdigit() and len(text) < 10 and int(text)):
-        raise BadInput(f"{name} is a whole number of at least 1.")
-    return int(text)
 
 
 def _drawing(found: Lineage, sight: Sight) -> graph.Drawing | None:

@@ -16,8 +16,8 @@ from catalog.graph.lineage_rows import LineageRow
 from spellbook.pages.spreadsheet import lines as csv_lines
 
 COLUMNS = (
-    "from", "to", "hop", "kind", "owner", "next read", "mode", "consequence", "last useful minute", "through", "status",
-    "tool", "delete rule", "operator", "domain", "namespace", "asset", "asset id", "on a cycle",
+    "from", "to", "hops", "kind", "owner", "next_read", "mode", "consequence", "last_useful_minute", "through",
+    "status", "tool", "delete_rule", "operator", "domain", "namespace", "name", "asset_id", "cycle",
 )  # fmt: skip
 BATCH = 500
 
@@ -36,7 +36,7 @@ def as_json(found: Lineage) -> Iterator[str]:
     yield json.dumps(head)[:-1] + ', "rows": ['
     for place, row in enumerate(found.rows()):
         ends = dict(zip(("from", "to"), _ends(row, found.direction), strict=True))
-        yield ("\n" if place == 0 else ",\n") + json.dumps({**ends, "hop": row.hops, **row.as_dict()})
+        yield ("\n" if place == 0 else ",\n") + json.dumps({**ends, **row.as_dict()})
     yield "]}\n"
 
 
@@ -61,6 +61,4 @@ def _ends(row: LineageRow, direction: str) -> tuple[str, str]:
 
 def _line(row: LineageRow, direction: str) -> list[Any]:
     plain = row.as_dict()
-    known = ("kind", "owner", "next_read", "mode", "consequence", "last_useful_minute", "through", "status", "tool",
-             "delete_rule", "operator", "domain", "namespace", "name", "asset_id", "cycle")  # fmt: skip
-    return [*_ends(row, direction), row.hops, *(plain[name] for name in known)]
+    return [*_ends(row, direction), *(plain[name] for name in COLUMNS[2:])]

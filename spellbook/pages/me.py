@@ -12,6 +12,8 @@ from catalog.models import AssetRole, Domain
 from foundation.models import Person
 from incidents.models import Hold
 from spellbook.pages.frame import AuthenticatedRequest, page, show
+from spellbook.pages.waiting import answerable
+from spellbook.sight import Sight
 
 MOST = 30
 
@@ -26,6 +28,7 @@ def me(request: AuthenticatedRequest) -> HttpResponse:
     holds = Hold.objects.filter(operator=person).select_related("consumer", "incident")
     context = {
         "requests": approvals.open_requests_for(person),
+        "answerable": answerable(Sight(person)),
         "copied": _copied(person),
         "holds": holds.order_by("-asked_at")[:MOST],
         "mine": steps.filter(actor="owner").exclude(state__in=("proposed", "not_approved"))[:MOST],

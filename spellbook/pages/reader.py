@@ -23,6 +23,7 @@ from spellbook.pages.form_words import in_words_of_the_form
 from spellbook.pages.frame import AuthenticatedRequest, actor_of, done, page, show
 from spellbook.pages.reader_form import ReaderForm
 from spellbook.pages.waiting import waiting
+from spellbook.pages.withdrawn import withdrawal
 from spellbook.sight import Sight
 
 
@@ -67,11 +68,11 @@ def change_reader(request: AuthenticatedRequest, pk: int) -> HttpResponse:
     try:
         if form.seen != before.seen:
             raise Conflict("The reader was changed since you opened this form; look at what it says now.")
-        # what an agent suggested is said whole by whoever keeps the form: no part of it stays the agent's word
-        known = {} if consumer.status == "suggested" else before.values
+        # what an agent suggested, or nobody says any more, is said whole by whoever keeps the form
+        known = {} if consumer.status in ("suggested", "withdrawn", "refused") else before.values
         said = reader_form.entry(form, known) | {"asset": asset.name, "namespace": asset.namespace}
         if "reads" in said:
-            said["reads"] += reader_form.unseen(asset, sight)
+            said["reads"] += reader_form.unseen(asset, consumer, sight)
         if not said.get("confirm") and consumer.confirm_source and not sight.sees(consumer.confirm_source):
             said.pop("confirm", None)
         report = declare({"consumers": [said]}, actor=actor_of(request))
@@ -136,6 +137,7 @@ def _form(
             "consumer": consumer,
             "next_read": read,
             "last_minute": last_useful_minute(consumer, read) if read else None,
+            "withdrawal": withdrawal(consumer, sight),
             "reads": _above(asset),
             "lost": [name for one in standing().filter(asset=asset) for name in one.attributes["unmatched"]],
             "declarations": asset.declarations.select_related("source", "author__name_row").order_by("pk"),

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, field
 from typing import Any, Final
 
@@ -15,6 +15,7 @@ from catalog.names import find_each, full_name
 from foundation import canonical
 from foundation.errors import BadInput
 from spellbook.pages.form_words import LABELS
+from spellbook.pages.withdrawn import withdrawal
 from spellbook.sight import Sight
 
 FIELDS: Final = (
@@ -63,7 +64,7 @@ class ReaderForm:
 
 def filled(asset: Asset, consumer: Consumer, sight: Sight) -> ReaderForm:
     """The form with what counts of a reader now; people are those whom people named, tables those that are seen."""
-    hidden, source = unseen(asset, sight), consumer.confirm_source
+    hidden, source = unseen(asset, consumer, sight), consumer.confirm_source
     sync, times = getattr(consumer, "sync", None), "api" if consumer.triggered_by_api else "cron"
     form = ReaderForm()
     form.values |= {
@@ -84,19 +85,42 @@ def filled(asset: Asset, consumer: Consumer, sight: Sight) -> ReaderForm:
         "domain": asset.domain.key if asset.domain else "",
         **_people(asset),
     }
+    ended = withdrawal(consumer, sight)
+    if ended is not None:
+        form.values |= _stood(ended.said, hidden, sight)
     form.seen = canonical.digest(form.values)
     return form
 
 
-def unseen(asset: Asset, sight: Sight) -> list[str]:
+def _stood(said: Mapping[str, Any], hidden: Collection[str], sight: Sight) -> dict[str, str]:
+    """What was declared of a reader before it was withdrawn; its people are not kept with it."""
+    times, confirm = said.get("schedule") or {}, said.get("confirm") or {}
+    source = Asset.objects.filter(pk=confirm.get("source_id") or 0).first()
+    plain = ("tool", "mode", "delete_rule", "consequence", "contact", "domain")
+    return {
+        **{name: str(said.get(name) or "") for name in plain},
+        "reads": "\n".join(name for name in said.get("reads", ()) if name not in hidden),
+        "when": "api" if times.get("triggered_by_api") else "cron" if times.get("cron") else "",
+        "cron": times.get("cron") or "",
+        "zone": times.get("zone") or "UTC",
+        "lead_minutes": _minutes(said.get("lead_seconds", 60)),
+        "metric": confirm.get("metric", ""),
+        "source": full_name(source) if source and sight.sees(source) else "",
+    }
+
+
+def unseen(asset: Asset, consumer: Consumer, sight: Sight) -> list[str]:
     """What the reader reads in domains that these eyes do not see: no form shows it, and none takes it away."""
-    found = find_each(_reads(asset)) if sight.hidden_domains else {}
+    if not sight.hidden_domains:
+        return []
+    ended = withdrawal(consumer, sight)
+    found = find_each(_reads(asset) if ended is None else ended.said.get("reads", []))
     return [name for name, one in found.items() if isinstance(one, Asset) and not sight.sees(one)]
 
 
 def posted(data: QueryDict) -> ReaderForm:
     """The form as it was sent."""
-    texts = {name: data.get(name, "").replace("\r\n", "\n").strip() for name in FIELDS}
+    texts = {name: data.get(name, "").strip() for name in FIELDS}
     return ReaderForm(texts, data.get("seen", ""))
 
 

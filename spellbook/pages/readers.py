@@ -38,6 +38,7 @@ def readers(request: AuthenticatedRequest) -> HttpResponse:
     """Every reader with its gaps; `gap`, `syncs`, `order`, `descending` and `offset` narrow and turn the list."""
     sight, asked = Sight(request.user), _asked(request)
     found = register(now(), baselines=with_baseline, limit=LIMIT, **asked)
+    suggested = waiting(sight)
     context = {
         "page": found,
         "asked": asked,
@@ -46,7 +47,8 @@ def readers(request: AuthenticatedRequest) -> HttpResponse:
         "columns": _columns(asked),
         "query": _query(asked),
         "unmatched": _unmatched(sight),
-        "suggestions": waiting(sight),
+        "suggestions": suggested[:LIMIT],
+        "suggested": len(suggested),
         "files": _files(),
         "later": asked["offset"] + LIMIT if found.truncated else None,
         "earlier": max(asked["offset"] - LIMIT, 0) if asked["offset"] else None,

@@ -12,6 +12,7 @@ _UNSEEN = re.compile(
 def visible(text: object) -> str:
     """The text with every control, zero-width and direction-changing character written out, as in ⟨U+202E⟩.
 
-    HTML is escaped by the templates; this is about what HTML would let through unseen (Unicode TR 36, TR 39).
+    A line may end as on any system. HTML is escaped by the templates; this is about what HTML would let through unseen
+    (Unicode TR 36, TR 39).
     """
-    return _UNSEEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", str(text))
+    return _UNSEEN.sub(lambda found: f"⟨U+{ord(found[0]):04X}⟩", str(text).replace("\r\n", "\n"))

@@ -41,6 +41,7 @@ STATES: dict[str, dict[str, Said]] = {
     },
     "suggestion": {
         "standing": Said(*_GOOD, "Approved"),
+        "declared": Said(*_GOOD, "Declared"),
         "suggested": Said(*_WAITS, "A suggestion"),
         "refused": Said(*_OVER, "Refused"),
         "withdrawn": Said(*_OVER, "Withdrawn"),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
+import re
 from datetime import UTC, datetime
 from decimal import Decimal
-from typing import Any
+from typing import Any, Final
 
 from django import template
 from django.templatetags.static import static
 from django.utils import timezone
-from django.utils.html import format_html
+from django.utils.html import format_html, format_html_join
 from django.utils.safestring import SafeString
 
 from catalog.models import Asset
@@ -21,6 +22,9 @@ from spellbook.pages.text import visible
 from spellbook.pages.words import said as said_of
 
 register = template.Library()
+LONG: Final = 24
+"""Characters from which on a name may break in a cell."""
+BREAK: Final = SafeString("<wbr>")
 
 
 @register.simple_tag
@@ -46,7 +50,7 @@ def asset(context: dict[str, Any], row: Asset) -> SafeString | str:
     sight = context["sight"]
     if not sight.sees(row):
         return str(sight.name(row))
-    return format_html('<a href="/assets/{}">{}</a>', row.pk, visible(sight.called(row.name)))
+    return format_html('<a href="/assets/{}">{}</a>', row.pk, breaking(sight.called(row.name)))
 
 
 @register.simple_tag(takes_context=True)
@@ -56,11 +60,27 @@ def called(context: dict[str, Any], text: object) -> str:
 
 
 @register.simple_tag(takes_context=True)
+def called_in_cell(context: dict[str, Any], text: object) -> SafeString | str:
+    """As `called`, for a cell of a table: a long name may break."""
+    return breaking(context["sight"].called(str(text)))
+
+
+@register.filter
+def breaking(text: object) -> SafeString | str:
+    """A name that a narrow column may break behind a point or underscore, when it is long."""
+    plain = visible(text)
+    if len(plain) <= LONG:
+        return plain
+    parts = re.split(r"(?<=[._])(?=.)", plain)
+    return format_html_join(BREAK, "{}", ((part,) for part in parts))
+
+
+@register.simple_tag(takes_context=True)
 def id_beneath(context: dict[str, Any], name: str) -> SafeString | str:
     """dbt's id on a line of its own, where `called` says something else for it; else nothing."""
     if context["sight"].called(name) == name:
         return ""
-    return format_html('<span class="id code quiet">{}</span>', visible(name))
+    return format_html('<span class="id code quiet">{}</span>', breaking(name))
 
 
 @register.filter

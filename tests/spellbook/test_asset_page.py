@@ -145,7 +145,7 @@ def test_the_definition_that_stands_heads_the_page_and_the_older_ones_stay(night
             approved_at=now(),
         )  # fmt: skip
     text = words(read(night, "fct_orders", "history"))
-    assert text.index("2 One row an order. Approved the one that counts by The owner") < text.index("1 An order.")
+    assert text.index("2 One row an order. the one that counts Declared by The owner") < text.index("1 An order.")
 
 
 def test_names_of_a_restricted_domain_are_hidden_in_every_part(night: Scene) -> None:

@@ -67,7 +67,7 @@ def test_a_column_is_followed_down_and_up() -> None:
          "confidence": 100, "by": {"asset_id": both["asset_id"], "name": "dev.main.stg", "column": "id"}}
     ]  # fmt: skip
     assert text("main.stg", "--column", "id").splitlines() == [
-        "duckdb://shop/dev.main.stg, column id: 1 columns both",
+        "duckdb://shop/dev.main.stg, column id: 1 column both",
         "  up  1  dev.raw.orders.id  identity",
         "  down  1  rows of dev.main.totals are decided by dev.main.stg.id",
     ]

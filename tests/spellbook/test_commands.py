@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 
 import pytest
@@ -14,6 +15,7 @@ from foundation import people
 from foundation.models import AuditRow, Principal, Token
 from foundation.people import principal_for_token
 from incidents.models import Incident, Result, Value
+from spellbook.management.commands.token import SCOPES
 from tests.catalog.manifests import shop
 from tests.spellbook.commands import manage, refused
 from tests.spellbook.machines import make_shop
@@ -141,6 +143,17 @@ def test_without_watched_tables_it_says_what_to_do() -> None:
 # --- token -----------------------------------------------------------------------------------------------------------
 
 
+def test_an_unknown_scope_is_named_with_those_that_there_are() -> None:
+    people.create_person("owner@example.org", "The owner")
+    line = refused(manage("token", "issue", "loader", "--owner", "owner@example.org", "--scope", "foo"))
+    assert "There is no scope foo" in line
+    files = [file for folder in ("api", "mcp") for file in Path("spellbook", folder).rglob("*.py")]
+    used = set(re.findall(r'"([a-z]+:(?:read|write))"', "".join(file.read_text() for file in files)))
+    assert used == set(SCOPES)
+    assert all(scope in line for scope in SCOPES)
+    assert not Token.objects.exists()
+
+
 def test_a_token_is_shown_once_and_works() -> None:
     people.create_person("owner@example.org", "Owner")
     ran = manage(
@@ -159,7 +172,7 @@ def test_a_token_is_shown_once_and_works() -> None:
     ("more", "words"),
     [
         (["--owner", "nobody@example.org", "--scope", "value:write"], "No active person"),
-        (["--owner", "owner@example.org", "--scope", "everything"], "scopes such as"),
+        (["--owner", "owner@example.org", "--scope", "everything"], "There is no scope"),
     ],
 )
 def test_a_token_that_cannot_be_issued_leaves_no_agent(more: list[str], words: str) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 from datetime import timedelta
 
 import pytest
@@ -37,7 +38,7 @@ def test_the_text_has_every_part_and_json_only_when_asked_for(night: Scene) -> N
         "  fed by: 2 assets", "    1  model  stage_orders", "  feeds: 3 assets", "    1  model  mart_weekly",
         "  readers: 2", "    orders to ads (", "    Weekly board", "  next read: 2", "  columns: 1",
         "    order_number  BIGINT, made of: ", "  checks: 3", "    unique", "  metrics: 1", "    row_count: ",
-        "  notes: none", "  documentation: not described, 1 of 1 columns described, file ",
+        "  notes: none", "  documentation: not described, 1 of 1 column described, file ",
     ):  # fmt: skip
         assert any(line.startswith(start) for line in lines), (start, lines)
     assert manage("explain_table", "fct_orders", "--format", "json").json["asset"] == "duckdb://shop/fct_orders"
@@ -101,5 +102,21 @@ def test_the_newest_result_of_a_check_is_written_with_its_reason(night: Scene) -
 def test_a_score_of_which_too_little_is_known_reads_as_on_the_page(night: Scene) -> None:
     told = json.loads(manage("search", "stage_orders", "--format", "json").out)["rows"][0]["trust"]
     assert (told["state"], isinstance(told["score"], int)) == ("unknown", True)
-    assert f"trust {told['score']}, too little known" in manage("search", "stage_orders").out
-    assert f"trust: {told['score']}, too little known" in manage("explain_table", "stage_orders").out
+    assert "trust too little known" in manage("search", "stage_orders").out
+    assert "trust: too little known (" in manage("explain_table", "stage_orders").out
+
+
+def test_moments_are_to_the_second_and_one_is_no_plural(night: Scene) -> None:
+    said = "\n".join(written("fct_orders") + manage("blast_radius", "fct_orders").out.splitlines())
+    assert "T" in said
+    assert ".000000Z" not in said
+    assert not re.search(r"T\d\d:\d\d:\d\d\.\d", said)
+    assert "feeds 1 asset (" in manage("blast_radius", "orders to ads").out
+    assert ": 1 asset down" in manage("lineage", "orders to ads", "--direction", "down").out
+    assert "  feeds: 1 asset\n" in manage("explain_table", "orders to ads").out
+
+
+def test_a_definition_of_ones_own_is_approved_by_nobody_else() -> None:
+    told = {"text": "One row an order.", "suggested": 0, "author": "Ada", "approved_by": "Ada"}
+    assert explain_text._definition(told) == "One row an order. (by Ada)"
+    assert explain_text._definition(told | {"author": "scout"}) == "One row an order. (by scout, approved by Ada)"

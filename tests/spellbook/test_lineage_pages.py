@@ -20,7 +20,9 @@ from foundation.clock import now
 from foundation.models import Person
 from foundation.people import create_person, give_role, system
 from spellbook.pages.graph import lines_of
+from spellbook.pages.lineage_export import COLUMNS as LINEAGE
 from spellbook.pages.lineage_export import attached
+from spellbook.pages.readers import COLUMNS as READERS
 from tests.catalog.graph_rows import Rows
 from tests.spellbook.page_data import HOSTILE
 
@@ -195,17 +197,29 @@ def test_the_files_have_the_rows_of_the_page_and_its_totals(client: Client, rows
     assert len(lines) == len(document["rows"]) == document["found"]
     assert f"{document['total']} downstream" in page
     assert document["truncated"] is (document["found"] < document["total"])
-    assert [line["asset"] for line in lines] == [row["name"] for row in document["rows"]]
-    assert [(line["from"], line["to"], line["hop"]) for line in lines] == [
-        (row["from"], row["to"], str(row["hop"])) for row in document["rows"]
+    assert [line["name"] for line in lines] == [row["name"] for row in document["rows"]]
+    assert [(line["from"], line["to"], line["hops"]) for line in lines] == [
+        (row["from"], row["to"], str(row["hops"])) for row in document["rows"]
     ]
+
+
+def test_the_files_of_lineage_and_readers_name_their_columns_alike_and_the_version(client: Client, rows: Rows) -> None:
+    shared = {"name", "kind", "status", "domain", "tool", "mode", "delete_rule", "next_read", "last_useful_minute",
+              "owner", "operator", "consequence"}  # fmt: skip
+    assert shared <= set(LINEAGE) & set(READERS)
+    assert all(re.fullmatch("[a-z_]+", name) for name in (*LINEAGE, *READERS))
+    for ending in ("csv", "json"):
+        answer = client.get(f"/assets/{rows.pk('fact')}/lineage.{ending}?direction=down")
+        named = f'filename="lineage-{rows.pk("fact")}-down-version-1.{ending}"'
+        assert named in answer.headers["Content-Disposition"]
+        assert b'"hop"' not in b"".join(answer)
 
 
 def test_a_line_of_the_file_tells_where_from_where_to_and_when_it_is_read(client: Client, rows: Rows) -> None:
     lines = exported(client, f"/assets/{rows.pk('fact')}/lineage.csv?direction=down")
     mirror = lines[0]
-    assert (mirror["from"], mirror["to"], mirror["hop"], mirror["kind"]) == ("fact", "mirror", "1", "sync")
-    assert mirror["next read"].endswith("T02:00:00.000000Z")
+    assert (mirror["from"], mirror["to"], mirror["hops"], mirror["kind"]) == ("fact", "mirror", "1", "sync")
+    assert mirror["next_read"].endswith("T02:00:00.000000Z")
     assert (mirror["mode"], mirror["status"], mirror["owner"]) == ("mirror", "standing", "")
     up = exported(client, f"/assets/{rows.pk('board')}/lineage.csv")
     assert [(line["from"], line["to"]) for line in up] == [

@@ -213,3 +213,15 @@ def test_a_list_of_any_length_takes_at_most_twelve_queries() -> None:
         found = scores(rows)
     assert len(found) == 300
     assert len(many) <= len(few) <= 12, [one["sql"][:80] for one in few]
+
+
+@pytest.mark.django_db
+def test_what_was_measured_is_said_to_count_under_values() -> None:
+    night = scene()
+    fact = night.assets["fct_orders"]
+    check = Check.objects.create(asset=fact, kind="row_count", origin="measured")
+    Result.objects.create(check_run=check, status="failed", at=now())
+    said = next(one.evidence for one in scores([fact])[fact.pk].parts if one.key == "checks")
+    assert said.startswith("2 of 2 checks passed; 1 check of 3 said nothing")
+    assert said.endswith("; 1 check of what was measured counts under Values.")
+    assert trust_parts.checks(Evidence(measured=2))[2].endswith("; 2 checks of what was measured count under Values.")

@@ -9,6 +9,7 @@ from foundation import clock
 from foundation.audit import Actor
 from spellbook.eyes import eyes_of, named
 from spellbook.management import base
+from spellbook.sentences import counted
 from spellbook.walks import veiled
 
 
@@ -29,7 +30,8 @@ class Command(base.Command):
 
     def text(self, answer: base.Answer) -> str:
         listed = f", {len(answer['nodes'])} listed" if answer["truncated"] else ""
-        lines = [f"{answer['asset']} feeds {answer['total']} assets{listed} (graph version {answer['graph_version']})"]
+        feeds = f"{answer['asset']} feeds {counted(answer['total'], 'asset')}{listed}"
+        lines = [f"{feeds} (graph version {answer['graph_version']})"]
         lines += [f"  {node['hops']}  {node['kind']}  {node['name']}" for node in answer["nodes"]]
         lines += [_reader(one) for one in answer["consumers"]]
         return "\n".join([*lines, f"next read: {answer['next_read'] or 'not known'}"])

@@ -11,6 +11,7 @@ from foundation.audit import Actor
 from spellbook import asking
 from spellbook.eyes import eyes_of, named
 from spellbook.management import base
+from spellbook.sentences import counted
 from spellbook.sight import Sight
 
 
@@ -45,7 +46,7 @@ class Command(base.Command):
     def text(self, answer: base.Answer) -> str:
         if "column" in answer:
             return "\n".join(_column_lines(answer))
-        head = f"{answer['asset']}: {answer['total']} assets {answer['direction']}"
+        head = f"{answer['asset']}: {counted(answer['total'], 'asset')} {answer['direction']}"
         rows = [f"  {one['direction']}  {one['hops']}  {one['kind']}  {one['name']}" for one in answer["nodes"]]
         return "\n".join([head, *rows])
 
@@ -70,7 +71,8 @@ def _of_column(options: dict[str, Any], actor: Actor) -> base.Answer:
 
 
 def _column_lines(answer: base.Answer) -> list[str]:
-    lines = [f"{answer['asset']}, column {answer['column']}: {answer['total']} columns {answer['direction']}"]
+    found = counted(answer["total"], "column")
+    lines = [f"{answer['asset']}, column {answer['column']}: {found} {answer['direction']}"]
     for one in [answer[way] for way in ("up", "down") if way in answer] or [answer]:
         way = one["direction"]
         lines += [f"  {way}  {step['hops']}  {_column(step)}  {_how(step)}" for step in one["nodes"]]

@@ -10,6 +10,7 @@ from catalog.models import NamespaceAlias
 from catalog.services import namespaces
 from foundation.audit import Actor
 from spellbook.management import base
+from spellbook.sentences import counted
 
 
 class Command(base.Command):
@@ -49,7 +50,7 @@ class Command(base.Command):
 def _line(one: dict[str, Any]) -> str:
     also = f"  also {', '.join(one['aliases'])}" if one["aliases"] else ""
     read = f"  read by {', '.join(one['connections'])}" if one["connections"] else "  no connection reads it"
-    return f"{one['namespace']}  {one['assets']} assets{read}{also}"
+    return f"{one['namespace']}  {counted(one['assets'], 'asset')}{read}{also}"
 
 
 def _meant(namespace: str, name: str) -> dict[str, Any]:

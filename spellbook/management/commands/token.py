@@ -12,7 +12,9 @@ from foundation.locks import transaction
 from foundation.models import Person
 from spellbook.management import base
 
-SCOPES = "build:write, value:write, build:read, incident:read, lineage:write, catalog:read, declare:write; repeat"
+SCOPES = (
+    "build:read", "build:write", "value:write", "incident:read", "lineage:write", "catalog:read", "declare:write",
+)  # fmt: skip
 
 
 class Command(base.Command):
@@ -23,13 +25,17 @@ class Command(base.Command):
         issue = verbs.add_parser("issue", help="make an agent and its token")
         issue.add_argument("name", metavar="NAME")
         issue.add_argument("--owner", required=True, metavar="EMAIL", help="the person who answers for the agent")
-        issue.add_argument("--scope", action="append", required=True, metavar="SCOPE", help=SCOPES)
+        scopes = f"{', '.join(SCOPES)}; repeat"
+        issue.add_argument("--scope", action="append", required=True, metavar="SCOPE", help=scopes)
         issue.add_argument(
             "--namespace", action="append", default=[], metavar="NAMESPACE", help="it may write there only"
         )
         base.shared_arguments(issue, default=SUPPRESS)  # so that they may stand after the verb as well
 
     def run(self, actor: Actor, **options: Any) -> base.Answer:
+        unknown = [scope for scope in options["scope"] if scope not in SCOPES]
+        if unknown:
+            raise BadInput(f"There is no scope {unknown[0]}; there are {', '.join(SCOPES[:-1])} and {SCOPES[-1]}.")
         owner = Person.objects.filter(email__iexact=options["owner"], is_active=True).first()
         if owner is None:
             raise BadInput(f"No active person has the e-mail {options['owner']}.")
