@@ -2,8 +2,8 @@
 
 Source: what a vendor of such a sync publishes, "Warehouse Connectors" and "BigQuery Warehouse Connector". Its Mirror
 reads tables, no views; identical rows collapse into one; most schema changes beyond new nullable columns are advised
-against; inserts, updates and deletes are billed, and a table that is dropped and made again counts every row. Not known here:
-whether other tools that mirror differ.
+against; inserts, updates and deletes are billed, and a table that is dropped and made again counts every row.
+Not known here: whether other tools that mirror differ.
 """
 
 from __future__ import annotations
