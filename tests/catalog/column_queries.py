@@ -14,7 +14,7 @@ TABLES = {"t": ("a", "b", "c"), "u": ("a", "d", "e"), "w": ("c", "d", "f")}
 
 def database() -> duckdb.DuckDBPyConnection:
     """The tables, full of small whole numbers, so that conditions split them and joins meet."""
-    connection = duckdb.connect(":memory:")
+    connection = duckdb.connect(":memory:", config={"threads": 1})  # or equal rows of a window come in any order
     dice = random.Random(7)
     for table, columns in TABLES.items():
         connection.execute(f"create table {table} ({', '.join(f'{name} integer' for name in columns)})")
@@ -45,6 +45,22 @@ def changed(
         connection.execute("rollback")
         found |= {name for name in before if before[name] != after[name]}
     return found
+
+
+def ties_decide(connection: duckdb.DuckDBPyConnection, sql: str, before: dict[str, list[int | None]]) -> bool:
+    """Whether the same rows in another order give another answer: a window over equal rows takes them as they come."""
+    dice = random.Random(sql)
+    for _ in range(20):
+        connection.execute("begin")
+        for table, columns in TABLES.items():
+            rows = connection.execute(f"delete from {table} returning *").fetchall()
+            dice.shuffle(rows)
+            connection.executemany(f"insert into {table} values ({', '.join('?' * len(columns))})", rows)
+        after = answers(connection, sql)
+        connection.execute("rollback")
+        if after != before:
+            return True
+    return False
 
 
 class Query:
