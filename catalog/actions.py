@@ -58,3 +58,31 @@ GRAPH_OBSERVED = audit.register(
     "OpenLineage events read",
     "read {events} OpenLineage events as graph version {version}: {added} added, {changed} changed, {removed} removed",
 )
+PULL_REQUEST_SEEN = audit.register(
+    "review.noticed", "Pull request noticed", "noticed pull request {number} of {repository}"
+)
+PULL_REQUEST_READ = audit.register(
+    "review.read", "Pull request read", "read pull request {number} of {repository}: {state}, head {head}"
+)
+REVIEW_FILE_POSTED = audit.register(
+    "review.file_posted", "File for a review posted", "posted the {kind} of {commit} in {repository}"
+)
+REVIEW_WRITTEN = audit.register(
+    "review.written", "Change reviewed", "reviewed {commit} of pull request {number} in {repository}: {verdict}"
+)
+REVIEW_POSTED = audit.register(
+    "review.posted", "Review posted", "posted to pull request {number} of {repository}: {what}"
+)
+REVIEW_ACKNOWLEDGED = audit.register(
+    "review.acknowledged",
+    "Change acknowledged",
+    "acknowledged the {verdict} change of pull request {number} in {repository}: {reason}",
+)
+REVIEW_RULE_SET = audit.register(
+    "review.rule_set", "Review rule set", "set that changes of {asset} have to be acknowledged: {reason}"
+)
+REVIEW_RULE_LIFTED = audit.register(
+    "review.rule_lifted",
+    "Review rule lifted",
+    "lifted the rule that changes of {asset} have to be acknowledged: {reason}",
+)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from datetime import datetime, timedelta
 
 from catalog.models import Consumer
-from foundation import clock
+from foundation import schedule
 from foundation.errors import BadInput
 
 
@@ -23,7 +23,7 @@ def next_time(cron: str, zone: str, at: datetime) -> datetime | None:
     None also for one that cannot be read any more (its zone is gone): one reader must not hide all the others.
     """
     try:
-        return clock.next_run(cron, zone or "UTC", at) if cron else None
+        return schedule.next_run(cron, zone or "UTC", at) if cron else None
     except BadInput:
         return None
 

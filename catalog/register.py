@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from typing import Any, Final, TypeAlias
 
+from catalog.damage_order import LIVE, urgency
 from catalog.declared_readers import standing
 from catalog.graph.answering import everybody
-from catalog.graph.damage_time import LIVE, urgency
 from catalog.models import Asset, Consumer, EdgeClaim, NodeClaim
 from catalog.next_reads import next_time
 from foundation import canonical

@@ -22,8 +22,10 @@ Address = IPv4Address | IPv6Address
 _NAT64 = IPv6Network("64:ff9b::/96")
 
 
-def client(timeout: float = 10) -> httpx.Client:
+def client(timeout: float = 10, *, follow: bool = True) -> httpx.Client:
     """A client for one short use (`with client() as http:`). `timeout` in seconds, for each of connect, write, read.
+
+    With `follow=False` a redirect is an answer like any other, whose reader decides where to go, and with what.
 
     Raises NotAllowed for a host or address that is not on the list, and for a redirect to another host; Unavailable
     when a name cannot be resolved; httpx's own errors otherwise.
@@ -31,10 +33,10 @@ def client(timeout: float = 10) -> httpx.Client:
     return httpx.Client(
         transport=PinnedTransport(),
         timeout=timeout,
-        follow_redirects=True,
+        follow_redirects=follow,
         max_redirects=3,
         trust_env=False,  # a proxy from the environment would resolve names for itself
-        event_hooks={"response": [_same_host]},
+        event_hooks={"response": [_same_host]} if follow else {},
         headers={"User-Agent": "spellbook"},
     )
 

@@ -1,7 +1,5 @@
-"""The top floor: settings, addresses, processes and whatever joins the floors below."""
+"""The top floor: settings, addresses, processes and whatever joins the floors below.
 
-from __future__ import annotations
-
-from spellbook.celery import app as celery_app
-
-__all__ = ["celery_app"]
+Importing it needs nothing: the command line (`spellbook.command_line`) runs where no server is installed. The Celery
+application is bound by `spellbook.apps`, which every process that uses Django loads, and by `celery -A spellbook`.
+"""

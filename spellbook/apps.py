@@ -1,3 +1,5 @@
+"""What Django loads first. The Celery application is imported here, which makes it that of every shared task."""
+
 from __future__ import annotations
 
 from django.apps import AppConfig

@@ -19,6 +19,7 @@ BEATS: tuple[Beat, ...] = (
     Beat("work.builds", 1),
     Beat("work.lineage", 2),
     Beat("work.columns", 2),
+    Beat("work.reviews", 3),
     Beat("work.introspect", 15),
     Beat("work.search", 5),
     Beat("wake.requests", 2),

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any, Final
 
 from django.contrib.auth.hashers import make_password
-from ruamel.yaml import YAML
-from ruamel.yaml.error import MarkedYAMLError, YAMLError
 
 from approvals.services import policies
 from catalog.models import Domain
 from catalog.services import declare as graph
 from catalog.services.access import is_agent
 from catalog.services.graph_lock import hold_graph
+from catalog.sources.declared_file import read_yaml
 from foundation import people
 from foundation.audit import Actor
 from foundation.errors import BadInput, NotAllowed
@@ -25,7 +24,6 @@ from incidents.services.checks import ROW_COUNT, watch
 
 MINUTE: Final = 60
 LONGEST_MINUTES: Final = 60 * 24 * 30
-LARGEST: Final = 2 * 1024 * 1024
 OURS: Final = ("people", "assets.watch", "domains.approver", "domains.fallback", "domains.minimum_minutes")
 """The keys that this floor reads; the catalogue reads the others (`catalog.sources.declared`)."""
 
@@ -59,22 +57,6 @@ def declare_document(document: object, *, actor: Actor) -> dict[str, Any]:
         raise NotAllowed("An agent does not say what is watched.")
     answer = _keep(document, actor, with_people=False)
     return {name: said for name, said in answer.items() if name != "sign_ins"}
-
-
-def read_yaml(data: bytes, called: str) -> dict[str, Any]:
-    """The mapping that a YAML file holds (1.2, safe). BadInput, with the line, for what is none."""
-    if len(data) > LARGEST:
-        raise BadInput(f"{called} is larger than {LARGEST // 2**20} MB.")
-    try:
-        document = YAML(typ="safe").load(data.decode("utf-8"))
-    except MarkedYAMLError as error:
-        line = f" (line {error.problem_mark.line + 1})" if error.problem_mark else ""
-        raise BadInput(f"{called} is not YAML{line}.") from None
-    except (UnicodeDecodeError, YAMLError, ValueError, RecursionError, TypeError):
-        raise BadInput(f"{called} is not YAML.") from None
-    if not isinstance(document, dict):
-        raise BadInput(f"{called} holds no declaration: a mapping with domains, assets or consumers is expected.")
-    return document
 
 
 def _keep(document: Entry, actor: Actor, *, with_people: bool) -> dict[str, Any]:

@@ -12,6 +12,9 @@ from django.db import DatabaseError, connection
 from django.db.migrations.executor import MigrationExecutor
 
 from approvals.models import Receipt
+from catalog.code_hosts import local_git
+from catalog.code_hosts.github.client import open_github
+from catalog.code_hosts.github.connection import KIND
 from catalog.warehouses.registry import KINDS, open_warehouse
 from foundation import triggers
 from foundation.clock import now
@@ -133,6 +136,30 @@ def warehouses() -> Iterator[ProbeResult]:
             yield ProbeResult(f"connection {row.name}", "works", row.namespace)
 
 
+def code_hosts() -> Iterator[ProbeResult]:
+    """Each connection to code: the branch in the repository on this machine, or the repository at its host."""
+    for row in Connection.objects.filter(purpose="code", kind__in=CODE):
+        try:
+            said = CODE[row.kind](row)
+        except SpellbookError as error:
+            yield ProbeResult(f"connection {row.name}", "does not work", str(error), "look at its parameters")
+        else:
+            yield ProbeResult(f"connection {row.name}", "works", said)
+
+
+def _local(row: Connection) -> str:
+    branch = str(row.params.get("branch", "main"))
+    return f"{branch} is at {local_git.head(str(row.params.get('path', '')), branch)[:12]}"
+
+
+def _hosted(row: Connection) -> str:
+    with open_github(row) as host:
+        return host.repository().full_name
+
+
+CODE: dict[str, Callable[[Connection], str]] = {"git": _local, KIND: _hosted}
+
+
 def ledger() -> Iterator[ProbeResult]:
     """Whether receipts wait for the sealer."""
     oldest = Receipt.objects.filter(sealed_at__isnull=True).order_by("created_at").first()
@@ -150,10 +177,11 @@ PROBES: dict[str, Callable[[], Iterator[ProbeResult]]] = {
     "broker": broker,
     "dbt": dbt,
     "warehouses": warehouses,
+    "code": code_hosts,
     "rights": doctor_graph.rights,
     "introspection": doctor_graph.introspections,
     "namespaces": doctor_graph.namespaces,
     "ledger": ledger,
 }
-READ_ROWS = frozenset({"warehouses", "rights", "introspection", "namespaces", "ledger"})
+READ_ROWS = frozenset({"warehouses", "code", "rights", "introspection", "namespaces", "ledger"})
 """The probes that read what stands in the database."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from approvals.models import LevelChange, Stop, VoteReason
+from catalog.models import ReviewAcknowledgement, ReviewRule
 from foundation import people
 from foundation.audit import Actor
 from foundation.locks import transaction
@@ -22,4 +23,6 @@ def erase(person: Person, *, actor: Actor) -> None:
         VoteReason.objects.filter(vote__person=person).delete()
         LevelChange.objects.filter(proposed_by=person).exclude(reason="").update(reason=GONE)
         Stop.objects.filter(changed_by=person).exclude(reason="").update(reason=GONE)
+        ReviewAcknowledgement.objects.filter(person=person).update(reason=GONE)
+        ReviewRule.objects.filter(set_by=person).update(reason=GONE)
         Hold.objects.filter(operator=person).exclude(answer="").update(answer=GONE)

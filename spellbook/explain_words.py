@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import Any
 
+from catalog.damage_order import LIVE
 from catalog.graph.answering import everybody
-from catalog.graph.damage_time import LIVE
 from catalog.models import Asset, Note
-from catalog.models.consumers import ROLES
 from catalog.selectors import ColumnView, dbt_node, definition_of, definitions_of
 from catalog.selectors import columns as columns_of
+from catalog.words import ROLES
 from foundation.canonical import timestamp
 from foundation.models import Person
 from foundation.people import display_name

@@ -14,12 +14,12 @@ from catalog.code_hosts import local_git
 from catalog.models import Build
 from catalog.services import declarations, whole
 from catalog.sources import declared
+from catalog.sources.declared_file import read_yaml
 from foundation import audit
 from foundation.audit import Actor
 from foundation.errors import BadInput, NotFound, SpellbookError, Unavailable
 from foundation.locks import transaction
 from foundation.models import Connection
-from spellbook.declaring import read_yaml
 
 FILE: Final = "spellbook.yml"
 SECTIONS: Final = ("assets", "consumers", "notes")

@@ -25,13 +25,14 @@ from foundation.errors import SpellbookError
 from incidents.models import Incident
 from incidents.services import checks, holds
 from incidents.services.damage import note_sync
-from spellbook import conductor, repository_file, stuck
+from spellbook import conductor, repository_file, reviewing, stuck
 from spellbook.judging import is_judged
 from spellbook.sentences import sentence
 
 log = logging.getLogger(__name__)
 
 BATCH = 20
+REVIEWS = 3  # pull requests of one sweep: each may take seconds, and builds wait behind it
 LEASE = timedelta(minutes=2)
 WAITING = timedelta(seconds=2)
 TROUBLE = timedelta(seconds=10)
@@ -74,6 +75,12 @@ def process_builds() -> int:
             return done
         _process(rows[0])
     return BATCH
+
+
+@shared_task(name="work.reviews")
+def review_changes() -> int:
+    """Read what code hosts sent, and review the pull requests that are due; how many there were."""
+    return reviewing.sweep(REVIEWS)
 
 
 @shared_task(name="work.lineage")

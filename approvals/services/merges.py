@@ -14,7 +14,7 @@ from catalog.code_hosts import local_git
 from foundation import connections
 from foundation.audit import Actor
 from foundation.clock import now
-from foundation.errors import Conflict, NotAllowed, NotFound, SpellbookError
+from foundation.errors import Conflict, NotAllowed, NotFound
 from foundation.models import Person
 from foundation.refusals import kept
 
@@ -35,9 +35,9 @@ class Seen:
 def look(step: Step, *, actor: Actor) -> bool:
     """Read the declared branch; the step is done when the branch was exactly the approved change at one of its commits.
 
-    Exactly means: the commit contains the approved base, and base to commit touches the same files and removes and
-    adds the same lines; and nothing that came later touches these files. Anything else is said once and waits for a
-    person; a run never builds it.
+    Exactly means: the commit contains the approved base, and its files are those of the base with the approved patch
+    put onto them, all of them, byte by byte; and nothing that came later touches the files of the patch. Anything else
+    is said once and waits for a person; a run never builds it.
     """
     seen = read(step)
     if seen.commit:
@@ -77,7 +77,8 @@ def read(step: Step) -> Seen:
         return Seen(head, reason=NOT_YET)
     if not local_git.is_ancestor(path, base, head):
         return Seen(head, reason="the branch no longer contains the commit that the plan was drafted on")
-    found = next((commit for commit in _line(path, base, head) if _same(path, base, commit, patch)), "")
+    approved = _approved(path, base, patch)
+    found = next((commit for commit in _line(path, base, head) if local_git.tree_of(path, commit) == approved), "")
     if not found:
         return Seen(head, reason=f"{head[:10]} on the branch is not the approved change")
     if found != head and _touched(path, found, head) & set(step.params["files"]):
@@ -108,8 +109,9 @@ def _touched(path: str, commit: str, head: str) -> set[str]:
     return {name for name in entries[0].keys() | entries[1].keys() if entries[0].get(name) != entries[1].get(name)}
 
 
-def _same(path: str, base: str, commit: str, patch: str) -> bool:
+def _approved(path: str, base: str, patch: str) -> str:
+    """The tree that the approved change gives; "", which no commit has, where the patch does not fit its own base."""
     try:
-        return local_git.same_change(local_git.diff(path, base, commit), patch)
-    except SpellbookError:
-        return False
+        return local_git.patched_tree(path, base, patch)
+    except Conflict:
+        return ""

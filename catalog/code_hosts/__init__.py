@@ -1,1 +1,1 @@
-"""Where the code of the tables lives: read-only clients of repositories."""
+"""Where the code of the tables lives: git on this machine, read only, and GitHub."""

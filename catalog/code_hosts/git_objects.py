@@ -52,7 +52,7 @@ def head(repo: Path | str, branch: str) -> str:
 
 def ls_tree(repo: Path | str, sha: str) -> list[Entry]:
     """Every file, link and submodule of a commit's tree, in git's order."""
-    path = _with_commit(repo, sha)
+    path = with_commit(repo, sha)
     return list(_entries(run(path, "ls-tree", "-r", "-z", "--full-tree", sha).stdout))
 
 
@@ -63,7 +63,7 @@ def ls_files(repo: Path | str, sha: str) -> list[str]:
 
 def show(repo: Path | str, sha: str, path: str) -> bytes:
     """The bytes of one file as committed. BadInput for a symbolic link."""
-    where, name = _with_commit(repo, sha), checked_path(path)
+    where, name = with_commit(repo, sha), checked_path(path)
     found = list(_entries(run(where, "ls-tree", "-z", "--full-tree", sha, "--", name).stdout))
     if len(found) != 1 or found[0].path != name or found[0].mode in ("040000", SUBMODULE):
         raise NotFound(f"the commit {sha[:12]} has no file {name}")
@@ -74,18 +74,18 @@ def show(repo: Path | str, sha: str, path: str) -> bytes:
 
 def is_ancestor(repo: Path | str, a: str, b: str) -> bool:
     """Whether commit `b` contains commit `a` (a commit contains itself)."""
-    path = _with_commit(repo, a, b)
+    path = with_commit(repo, a, b)
     return run(path, "merge-base", "--is-ancestor", a, b, codes=(0, 1)).returncode == 0
 
 
 def commit_info(repo: Path | str, sha: str) -> CommitInfo:
     """Author, times, subject and parents of a commit."""
-    return _commits(_with_commit(repo, sha), "--no-walk", sha)[0]
+    return _commits(with_commit(repo, sha), "--no-walk", sha)[0]
 
 
 def commits_between(repo: Path | str, a: str, b: str, paths: Sequence[str] = ()) -> list[CommitInfo]:
     """The commits that `b` contains and `a` does not, newest first; with `paths`, those that touched one of them."""
-    path = _with_commit(repo, a, b)
+    path = with_commit(repo, a, b)
     return _commits(path, b, f"^{a}", "--", *(checked_path(name) for name in paths))
 
 
@@ -93,13 +93,14 @@ def diff(repo: Path | str, a: str, b: str) -> str:
     """The patch from commit `a` to commit `b`, three lines of context, renames shown as removal and addition.
 
     Bytes that are not UTF-8 are kept as surrogate escapes."""
-    path = _with_commit(repo, a, b)
+    path = with_commit(repo, a, b)
     options = ("-r", "-p", "-U3", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color")
     prefixes = ("--src-prefix=a/", "--dst-prefix=b/", "--diff-algorithm=myers", "--submodule=short")
     return run(path, "diff-tree", *options, *prefixes, a, b, "--").stdout.decode("utf-8", "surrogateescape")
 
 
-def _with_commit(repo: Path | str, *shas: str) -> Path:
+def with_commit(repo: Path | str, *shas: str) -> Path:
+    """The path of a repository that has all these commits. Raises NotFound, BadInput for what is no id."""
     path = opened(repo)
     wanted = "".join(f"{checked_sha(sha)}\n" for sha in shas).encode()
     for line in run(path, "cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=wanted).stdout.splitlines():

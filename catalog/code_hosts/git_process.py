@@ -6,7 +6,9 @@ import os
 import re
 import shutil
 import subprocess
+from collections.abc import Mapping
 from pathlib import Path, PurePosixPath
+from types import MappingProxyType
 from typing import Final
 
 from foundation.errors import BadInput, NotFound, Unavailable
@@ -23,9 +25,13 @@ OVERRIDES: Final = (
 
 
 def run(
-    where: Path, *arguments: str, stdin: bytes = b"", codes: tuple[int, ...] = (0,)
+    where: Path,
+    *arguments: str,
+    stdin: bytes = b"",
+    codes: tuple[int, ...] = (0,),
+    more: Mapping[str, str] = MappingProxyType({}),
 ) -> subprocess.CompletedProcess[bytes]:
-    """git in the directory `where`, found there and nowhere above it.
+    """git in the directory `where`, found there and nowhere above it; `more` is added to its environment.
 
     Raises Unavailable when git is not installed or takes longer than 60 s, BadInput with git's first line when the
     exit code is not among `codes`."""
@@ -35,7 +41,7 @@ def run(
     command = [git, "--no-pager", "--literal-pathspecs", *OVERRIDES, "-C", str(where), *arguments]
     try:
         done = subprocess.run(
-            command, input=stdin, capture_output=True, env=_environment(where), timeout=SECONDS, check=False
+            command, input=stdin, capture_output=True, env={**_environment(where), **more}, timeout=SECONDS, check=False
         )
     except subprocess.TimeoutExpired as error:
         raise Unavailable(f"git took longer than {SECONDS} s") from error

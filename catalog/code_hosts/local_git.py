@@ -17,7 +17,8 @@ from catalog.code_hosts.git_objects import (
     ls_tree,
     show,
 )
-from catalog.code_hosts.patches import same_change, unified_diff
+from catalog.code_hosts.patches import unified_diff
+from catalog.code_hosts.trees import patched_tree, tree_of
 
 __all__ = [
     "CommitInfo",
@@ -31,7 +32,8 @@ __all__ = [
     "is_ancestor",
     "ls_files",
     "ls_tree",
-    "same_change",
+    "patched_tree",
     "show",
+    "tree_of",
     "unified_diff",
 ]

@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from typing import Any, Final, NamedTuple, TypeAlias
 
 from catalog.models import Asset
-from catalog.models.consumers import ROLES
+from catalog.words import ROLES
 from foundation.bulk import chunks
 from foundation.models import Person
 from foundation.people import ERASED_NAME

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 from dataclasses import dataclass
-from datetime import datetime, timedelta
+from datetime import datetime
 from functools import cached_property
 from typing import Any, NamedTuple
 
@@ -12,19 +12,10 @@ import numpy as np
 from django.core.exceptions import EmptyResultSet
 from numpy.typing import NDArray
 
+from catalog.damage_order import LIVE, harm_of, last_useful_minute
 from catalog.graph.raw_rows import fetched
 from catalog.models import Consumer
 from catalog.next_reads import next_time
-
-LIVE = ("standing", "suggested")
-"""What stands, and what waits for an answer. A suggested reader counts until a person of the domain refuses it: unknown
-is never safe (D7)."""
-
-WORST_FIRST = ("unknown", "activation", "mirror", "append", "full", "one_time", "extract")
-"""What is sent to people cannot be called back; a mirror deletes; what is appended stays; the rest is repaired by
-reading again. An unknown mode counts as the worst, and so does a consequence that nobody has written down."""
-
-SENDING = ("sync", "campaign", "cohort")
 
 
 class Said(NamedTuple):
@@ -51,7 +42,7 @@ class Reading:
 
     @property
     def last_useful_minute(self) -> datetime | None:
-        return self.next_read - timedelta(seconds=self.said.lead_seconds) if self.next_read else None
+        return last_useful_minute(self.next_read, self.said.lead_seconds)
 
 
 def declared(among: Collection[int] | None = None) -> list[Said]:
@@ -97,14 +88,3 @@ class Readings:
         lead = [-one.lead_seconds for one in self.said]
         ids = [one.asset_id for one in self.said]
         return np.lexsort([np.asarray(key) for key in (ids, hops, lead, known, harm, when)])
-
-
-def urgency(next_read: Any, mode: str | None, kind: str, consequence: str, last_useful_minute: Any) -> tuple[Any, ...]:
-    """A key that sorts by time to damage, known times first; the times are moments or texts that sort like them."""
-    return (next_read is None, next_read or "", harm_of(mode, kind), bool(consequence), last_useful_minute or "")
-
-
-def harm_of(mode: str | None, kind: str) -> int:
-    """The place of a mode among the worst first; of a reader that is no sync the last, unless it sends to people."""
-    harm = mode or ("unknown" if kind in SENDING else "")
-    return WORST_FIRST.index(harm) if harm in WORST_FIRST else len(WORST_FIRST)

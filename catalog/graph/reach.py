@@ -13,9 +13,9 @@ from typing import Any
 import numpy as np
 
 from catalog import selectors
+from catalog.damage_order import LIVE, urgency
 from catalog.graph.adjacency import adjacency
 from catalog.graph.answering import Who, everybody, first
-from catalog.graph.damage_time import LIVE, urgency
 from catalog.graph.walks import Walk
 from catalog.models import Asset, Consumer
 from catalog.next_reads import last_useful_minute, next_read

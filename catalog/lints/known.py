@@ -76,7 +76,7 @@ def nullness(query: Query, column: exp.Column, facts: Facts) -> Nullness:
         )
     if not place.relation:
         return Nullness("unknown", f"not known whether {said} holds NULL: where it comes from cannot be told")
-    return _of_fact(facts.column(place.relation, place.column), f"{place.relation}.{place.column}")
+    return of_fact(facts.column(place.relation, place.column), f"{place.relation}.{place.column}")
 
 
 def type_of(query: Query, column: exp.Column, facts: Facts) -> str:
@@ -150,7 +150,8 @@ def _rewrites(star: exp.Expr) -> bool:
     return any(inner.args.get(name) for name in ("replace", "rename"))
 
 
-def _of_fact(fact: ColumnFact, said: str) -> Nullness:
+def of_fact(fact: ColumnFact, said: str) -> Nullness:
+    """What one fact says of NULLs in the column that is called `said`."""
     when = f" when measured at {fact.measured_at}" if fact.measured_at else " when measured (not known when)"
     if fact.nulls:
         of_rows = f" of {fact.rows:,} rows" if fact.rows is not None else " rows"

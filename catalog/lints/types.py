@@ -100,7 +100,8 @@ class Facts:
     ) -> None:
         self._columns = {(bare(table), bare(column)): fact for (table, column), fact in (columns or {}).items()}
         self._keys = {bare(table): found for table, found in (keys or {}).items()}
-        self._with_columns = {table for table, _ in self._columns}
+        self._with_columns = _by_last_part({table for table, _ in self._columns})
+        self._with_keys = _by_last_part(self._keys)
 
     def column(self, relation: str, column: str) -> ColumnFact:
         """What is known of `relation.column`; an empty fact where nothing is."""
@@ -108,7 +109,7 @@ class Facts:
 
     def keys(self, relation: str) -> tuple[KeyFact, ...]:
         """What is known of the keys of `relation`."""
-        return self._keys.get(_known(relation, self._keys), ())
+        return self._keys.get(_known(relation, self._with_keys), ())
 
 
 def bare(name: str) -> str:
@@ -116,8 +117,16 @@ def bare(name: str) -> str:
     return "".join(letter for letter in name if letter not in '"`[]').lower()
 
 
-def _known(relation: str, among: Collection[str]) -> str:
+def _by_last_part(tables: Collection[str]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for table in tables:
+        found.setdefault(table.rpartition(".")[2], []).append(table)
+    return found
+
+
+def _known(relation: str, by_last_part: dict[str, list[str]]) -> str:
     wanted = bare(relation)
+    among = by_last_part.get(wanted.rpartition(".")[2], [])
     if wanted in among:
         return wanted
     ends = [known for known in among if _ends(known, wanted) or _ends(wanted, known)]

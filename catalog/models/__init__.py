@@ -21,6 +21,14 @@ from catalog.models.graph import (
 )
 from catalog.models.introspection import Introspection, TableSize
 from catalog.models.lineage_events import LineageDataset, LineageEvent, LineageJob, LineageUse
+from catalog.models.reviews import (
+    PullRequest,
+    Review,
+    ReviewAcknowledgement,
+    ReviewArtifact,
+    ReviewDelivery,
+    ReviewRule,
+)
 from catalog.models.search import SearchDue, SearchEntry, SearchState, SearchTrigram, SearchWord
 
 __all__ = [
@@ -46,6 +54,12 @@ __all__ = [
     "NamespaceAlias",
     "NodeClaim",
     "Note",
+    "PullRequest",
+    "Review",
+    "ReviewAcknowledgement",
+    "ReviewArtifact",
+    "ReviewDelivery",
+    "ReviewRule",
     "SearchDue",
     "SearchEntry",
     "SearchState",

@@ -7,10 +7,9 @@ from django.db import models
 from django.db.models import Q
 
 from catalog.models.graph import Asset
+from catalog.words import MODES, ROLES
 from foundation.models import Principal
 
-ROLES = ("owner", "operator", "business_owner", "on_call", "tool_admin")
-MODES = ("mirror", "append", "full", "one_time", "activation", "extract", "unknown")
 STATUSES = ("suggested", "standing", "refused", "withdrawn")
 
 

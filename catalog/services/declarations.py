@@ -13,8 +13,8 @@ from typing import Any, Final
 from catalog import declared_readers
 from catalog.declared_readers import KIND
 from catalog.models import AssetRole, Declaration, Source
-from catalog.models.consumers import ROLES
 from catalog.services.fields import RoleRow, set_roles
+from catalog.words import ROLES
 from foundation import clock
 from foundation.audit import Actor
 

@@ -7,9 +7,9 @@ from collections.abc import Collection, Mapping, Sequence
 from typing import Any, TypeAlias
 
 from django.db.models import Q
-from django.utils.text import slugify
 
 from catalog.models import AssetRole, Domain
+from catalog.words import slug
 from foundation.errors import BadInput
 
 RoleRow: TypeAlias = tuple[str, int | None, str]
@@ -28,7 +28,7 @@ def set_fields(row: Any, wanted: Mapping[str, Any]) -> bool:
 
 def find_domain(key: str) -> Domain | None:
     """The domain of that key or name."""
-    return Domain.objects.filter(Q(key=slugify(key)) | Q(name=key)).order_by("key").first()
+    return Domain.objects.filter(Q(key=slug(key)) | Q(name=key)).order_by("key").first()
 
 
 def named_domain(key: str | None) -> Domain | None:

@@ -1,8 +1,4 @@
-"""What the authors of a dbt project declare where they write their models and exposures: under `meta.spellbook`.
-
-On a node: `domain`, `definition`, `notes` (a list of sentences), the roles, and `consumers` (readers of it, as in a
-declaration file; what they read is the node unless they say more). On an exposure: what a consumer of a file says.
-"""
+"""Keeping what the authors of a dbt project declare under `meta.spellbook` (its form: `catalog.sources.meta`)."""
 
 from __future__ import annotations
 
@@ -11,7 +7,6 @@ from dataclasses import dataclass
 from typing import Any, Final, TypeAlias
 
 from catalog.models import Asset
-from catalog.models.consumers import ROLES
 from catalog.names import full_name
 from catalog.selectors import assets_by_id
 from catalog.services import declarations, whole
@@ -19,16 +14,16 @@ from catalog.services.access import is_agent
 from catalog.services.declare import declare
 from catalog.sources.declared import Document, parse
 from catalog.sources.manifest_types import ManifestWarning
+from catalog.sources.meta import SECTIONS, Sections, sections
+from catalog.words import ROLES
 from foundation.audit import Actor
 from foundation.errors import BadInput, Busy, SpellbookError, Unavailable
 
 KEY: Final = "meta:"
 LONGEST: Final = 195
 CHUNK: Final = 500
-SECTIONS: Final = ("assets", "consumers", "notes")
 NOT_SUGGESTED: Final = frozenset({"domain", *ROLES})
 
-Sections: TypeAlias = dict[str, list[Any]]
 Told: TypeAlias = Callable[[str, str], None]
 """Hears of which node, and why, something is left out."""
 
@@ -112,8 +107,6 @@ def _suggested(entry: MetaEntry, asset: Asset, told: Told) -> Sections:
 def _document(entry: MetaEntry, asset: Asset, told: Told) -> Document | None:
     """The entry in the form of a declaration file; None, and said why, when it is none."""
     try:
-        if not isinstance(entry.said, Mapping):
-            raise BadInput("it is not a mapping")
         document = parse(_sections(entry, asset))
     except BadInput as error:
         told(entry.node, str(error).removesuffix("."))
@@ -124,18 +117,4 @@ def _document(entry: MetaEntry, asset: Asset, told: Told) -> Document | None:
 
 
 def _sections(entry: MetaEntry, asset: Asset) -> Sections:
-    said = {str(name): value for name, value in entry.said.items()}
-    texts, consumers = said.pop("notes", None) or [], said.pop("consumers", None) or []
-    name = full_name(asset)[:500]
-    notes = [{"asset": name, "text": text} for text in ([texts] if isinstance(texts, str) else _list(texts, "notes"))]
-    if entry.reader:
-        return {"consumers": [{**said, "asset": name}], "notes": notes}
-    reads = {"reads": full_name(asset)}
-    listed = [{**reads, **one} if isinstance(one, Mapping) else one for one in _list(consumers, "consumers")]
-    return {"assets": [{**said, "asset": name}], "consumers": listed, "notes": notes}
-
-
-def _list(value: object, name: str) -> list[Any]:
-    if not isinstance(value, list):
-        raise BadInput(f"{name} is not a list")
-    return value
+    return sections(entry.said, full_name(asset), reader=entry.reader)

@@ -19,6 +19,7 @@ from catalog.models import (
     EdgeClaim,
     LineageDataset,
     Note,
+    ReviewRule,
     TableSize,
 )
 from catalog.selectors import RANK
@@ -31,6 +32,7 @@ ALIKE: tuple[tuple[type[Model], tuple[str, ...]], ...] = (
     (Declaration, ("source_id",)),
     (BuildOutput, ("build_id",)),
     (ColumnLineage, ("source",)),
+    (ReviewRule, ("lifted_at",)),
 )
 """Rows of which an asset has one of each kind, by what makes two of them alike."""
 

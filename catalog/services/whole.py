@@ -9,8 +9,6 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from django.utils.text import slugify
-
 from catalog.models import Asset, Domain, Note
 from catalog.names import find_each
 from catalog.reader_identity import find_all
@@ -18,6 +16,7 @@ from catalog.services import batches, declarations, definitions, notes
 from catalog.services.batches import Batch
 from catalog.services.declare import DeclareReport, apply
 from catalog.sources.declared import ConsumerEntry, Document
+from catalog.words import slug
 from foundation import people
 from foundation.audit import Actor
 from foundation.errors import SpellbookError
@@ -92,7 +91,7 @@ def _domains(parts: Sequence[Part], told: Callable[[str, str], None]) -> dict[st
     for part in parts:
         for entry in part.document.spoken():
             name = entry.said.get("domain")
-            key = known.get(name or "") or known.get(slugify(name or ""))
+            key = known.get(name or "") or known.get(slug(name or ""))
             if key is not None:
                 found[str(name)] = key
             elif name:

@@ -4,23 +4,24 @@
     assets:    [{asset, domain?, definition?, owner?, operator?, business_owner?, on_call?, tool_admin?}]
     consumers: [{asset, kind?, namespace?, reads?, through?, domain?, definition?, the roles above,
                  schedule: {cron, zone?} or {triggered_by_api: true}, lead_minutes? or lead_seconds?, consequence?,
-                 contact?, confirm: {metric, source}, tool?, mode?, delete_rule?}]
+                 contact?, confirm: {metric, source}, tool?, mode?, delete_rule?, columns?}]
     notes:     [{asset, text}]
 
 People are given by e-mail, one or a list; `{schedule: name}` or `{team: name}` stands for whom another tool knows. A
 key that is left out says nothing; one that is empty says that there is none. Keys that mean nothing on this floor are
-collected, not refused: an upper floor may own them.
+collected, not refused: an upper floor may own them. `columns` (those that a reader reads) is for the review of a change
+alone: no table keeps it, so it is among what is collected too.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
+from typing import Any, Final, NoReturn, TypeVar
 
-from catalog.models.consumers import ROLES
 from catalog.sources.declared_entry import Entry, Roles
 from catalog.sources.naming import printable
+from catalog.words import ROLES
 from foundation.errors import BadInput
 
 MOST = 300
@@ -53,12 +54,14 @@ class ConsumerEntry:
 
     `said` may hold kind, reads (tables and other readers), schedule {cron, zone, triggered_by_api}, lead_seconds,
     consequence, contact, confirm {metric, source}, tool, mode, delete_rule, domain, definition: what the entry names.
+    `columns` are the names of those that it reads, of whichever of its tables; None where that is not said.
     """
 
     name: str
     namespace: str
     said: Mapping[str, Any]
     roles: Roles
+    columns: tuple[str, ...] | None = None
 
     @property
     def kind(self) -> str:
@@ -119,21 +122,29 @@ SECTIONS: Mapping[str, frozenset[str]] = {
 }  # fmt: skip
 
 
-def parse(document: Mapping[str, Any], *, most: int = MOST) -> Document:
+COLUMNS: Final = "consumers.columns"
+"""As it stands among what is ignored."""
+
+Told = Callable[[str], None]
+Made = TypeVar("Made")
+
+
+def parse(document: Mapping[str, Any], *, most: int = MOST, told: Told | None = None) -> Document:
     """The entries of `document`; BadInput, with one sentence that names the entry, for one that cannot be used, and for
-    more than `most` of them."""
+    more than `most` of them. With `told` an entry that cannot be used is left out, and `told` hears that sentence."""
     if not isinstance(document, Mapping):
         raise BadInput("A declaration is a mapping with domains, assets, consumers and notes.")
+    refused = told or _refuse
     ignored: dict[str, None] = {str(key): None for key in document if key not in SECTIONS}
-    read = {section: list(_entries(document, section, ignored)) for section in SECTIONS}
+    read = {section: list(_entries(document, section, ignored, refused)) for section in SECTIONS}
     count = sum(map(len, read.values()))
     if count > most:
         raise BadInput(f"A declaration has at most {most} entries, not {count}; send it in parts.")
     return Document(
-        domains=tuple(domain(entry) for entry in read["domains"]),
-        assets=tuple(asset(entry) for entry in read["assets"]),
-        consumers=tuple(consumer(entry) for entry in read["consumers"]),
-        notes=tuple(NoteEntry(entry.name("asset"), entry.needed("text", 10_000)) for entry in read["notes"]),
+        domains=_made(read["domains"], domain, refused),
+        assets=_made(read["assets"], asset, refused),
+        consumers=_made(read["consumers"], consumer, refused),
+        notes=_made(read["notes"], note, refused),
         ignored=tuple(ignored),
     )
 
@@ -160,16 +171,38 @@ def consumer(entry: Entry) -> ConsumerEntry:
         raise entry.refuse("a sync names its tool")
     if said.get("tool") and not said.get("kind"):
         said["kind"] = "sync"
-    return ConsumerEntry(entry.name("asset"), entry.text("namespace") or "", said, entry.roles())
+    columns = entry.texts("columns") or None  # an empty list is no claim that it reads none
+    return ConsumerEntry(entry.name("asset"), entry.text("namespace") or "", said, entry.roles(), columns)
 
 
-def _entries(document: Mapping[str, Any], section: str, ignored: dict[str, None]) -> Iterator[Entry]:
+def note(entry: Entry) -> NoteEntry:
+    """One item of `notes`."""
+    return NoteEntry(entry.name("asset"), entry.needed("text", 10_000))
+
+
+def _refuse(sentence: str) -> NoReturn:
+    raise BadInput(sentence)
+
+
+def _made(entries: Iterable[Entry], make: Callable[[Entry], Made], refused: Told) -> tuple[Made, ...]:
+    found: list[Made] = []
+    for entry in entries:
+        try:
+            found.append(make(entry))
+        except BadInput as error:
+            refused(str(error))
+    return tuple(found)
+
+
+def _entries(document: Mapping[str, Any], section: str, ignored: dict[str, None], refused: Told) -> Iterator[Entry]:
     items = document.get(section)
     if items is not None and (isinstance(items, str | Mapping) or not isinstance(items, Sequence)):
-        raise BadInput(f"{section} is not a list.")
+        refused(f"{section} is not a list.")
+        return
     for number, raw in enumerate(items or [], 1):
         if not isinstance(raw, Mapping):
-            raise BadInput(f"Entry {number} of {section} is not a mapping.")
+            refused(f"Entry {number} of {section} is not a mapping.")
+            continue
         ignored.update({f"{section}.{key}": None for key in raw if key not in SECTIONS[section]})
         called = raw.get("asset") or raw.get("name")
         named = f" ({printable(called)})" if isinstance(called, str) else ""

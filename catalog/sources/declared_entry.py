@@ -7,12 +7,10 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Any, Final, TypeAlias
 
-from django.utils.text import slugify
-
-from catalog.models.consumers import MODES, ROLES
 from catalog.sources.naming import printable
-from foundation.clock import next_run
+from catalog.words import MODES, ROLES, slug
 from foundation.errors import BadInput
+from foundation.schedule import next_run
 
 LONGEST: Final = {
     "consequence": 500, "delete_rule": 300, "tool": 100, "kind": 40, "cron": 100, "zone": 60, "metric": 200,
@@ -79,8 +77,8 @@ class Entry:
 
     def slug(self, key: str, otherwise: str) -> str:
         """A key for addresses, by default made of `otherwise`."""
-        found = self.text(key, 100) or slugify(otherwise)
-        if not found or found != slugify(found) or len(found) > 100:
+        found = self.text(key, 100) or slug(otherwise)
+        if not found or found != slug(found) or len(found) > 100:
             raise self.refuse(f"its {key} is not made of letters, digits and hyphens")
         return found
 

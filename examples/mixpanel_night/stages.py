@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import subprocess
 import sys
 import time
@@ -11,7 +12,7 @@ from pathlib import Path
 from typing import Any
 
 from examples.mixpanel_night.night import history, reader, repo, sync
-from examples.mixpanel_night.playing import SYNC, Night
+from examples.mixpanel_night.playing import SYNC, Night, dbt
 from examples.mixpanel_night.site import ROOT, Stuck
 
 MART = "analytics.agg_plan_upgraded_quarterly"
@@ -41,10 +42,25 @@ def stage_good(night: Night) -> None:
     night.say(f"real dbt build, {said}; the sync's copy has {first['rows_inserted']:,} rows", "/catalog")
 
 
+def stage_review(night: Night) -> None:
+    """What a review says of the pull request. On this evening nobody reads it."""
+    repo.propose_bad_change(night.repo)
+    dbt(night, "compile", night.estate / "proposed")
+    written = night.data / "review.md"
+    said = json.loads(
+        night.site.command(
+            "review", str(night.estate / "tonight-good"), str(night.estate / "proposed"),
+            "--from-database", "--format", "json", "--markdown", str(written),
+        )
+    )  # fmt: skip
+    night.say(f"a pull request adds a filter; its review says {said['verdict']}: {said['reasons'][0]}")
+    print(f"{'':<18} {written.relative_to(ROOT)} holds the whole of it; nobody reads it tonight", flush=True)
+
+
 def stage_bad(night: Night) -> None:
     repo.merge_bad_change(night.repo)
     said = night.build("tonight-bad")
-    night.say(f"a change was merged, the next build is green, {said}")
+    night.say(f"the pull request was merged, the next build is green, {said}")
 
 
 def stage_incident(night: Night) -> None:
@@ -218,6 +234,7 @@ def play_sync(night: Night, key: str, *, announce: bool) -> dict[str, Any]:
 STAGES: tuple[tuple[str, Callable[[Night], None]], ...] = (
     ("0 levels", raise_level),
     ("1 good", stage_good),
+    ("2 review", stage_review),
     ("2 bad", stage_bad),
     ("3 incident", stage_incident),
     ("4 cause", stage_cause),

@@ -10,12 +10,13 @@ from ninja import Router
 
 from catalog.register import register, row_as_dict
 from catalog.services.access import is_agent
+from catalog.sources.declared_file import LARGEST, read_yaml
 from foundation.audit import Actor
 from foundation.clock import now
 from foundation.errors import BadInput
 from spellbook.api.auth import Scope
 from spellbook.coverage import with_baseline
-from spellbook.declaring import LARGEST, declare_document, read_yaml
+from spellbook.declaring import declare_document
 from spellbook.eyes import eyes_of
 from spellbook.suggesting import COUNTS, WAITS
 

@@ -7,7 +7,7 @@ from ninja import NinjaAPI
 from ninja.errors import AuthenticationError, HttpError, ValidationError
 
 from foundation.errors import SpellbookError
-from spellbook.api import assets, builds, declarations, graph, incidents, lineage, values
+from spellbook.api import assets, builds, declarations, graph, incidents, lineage, reviews, values
 from spellbook.sentences import sentence
 
 UNSIGNED = "Send a token as 'Authorization: Bearer …'."
@@ -21,6 +21,7 @@ api.add_router("/", assets.router)
 api.add_router("/", graph.router)
 api.add_router("/", lineage.router)
 api.add_router("/", declarations.router)
+api.add_router("/", reviews.router)
 
 
 @api.exception_handler(SpellbookError)

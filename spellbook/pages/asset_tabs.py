@@ -7,21 +7,22 @@ from dataclasses import dataclass
 from typing import Any
 
 from catalog import selectors
+from catalog.damage_order import LIVE
 from catalog.freshness import freshness_of
 from catalog.graph import lineage
 from catalog.graph.answering import Who, everybody
-from catalog.graph.damage_time import LIVE
 from catalog.models import Asset, Build, Consumer, TableSize
-from catalog.models.consumers import ROLES
 from catalog.next_reads import next_read
+from catalog.review_rows import rule_of
 from catalog.selectors import definitions_of
 from catalog.services.access import answers_for, may_change
+from catalog.words import ROLES
 from foundation.clock import now
 from incidents.models import Metric
 from incidents.selectors import series
 from spellbook.explain_checks import last_results
 from spellbook.made_of import made_of
-from spellbook.pages import sparkline
+from spellbook.pages import review_rules, sparkline
 from spellbook.sight import Sight
 from spellbook.trust import formula
 
@@ -46,6 +47,7 @@ def overview(row: Asset, sight: Sight) -> Context:
         "answering": _answering(row),
         "roles": row.roles.select_related("person__principal__name_row").order_by("role", "pk"),
         "freshness": freshness_of(row),
+        "review_rule": rule_of(row.pk),
         "relation": selectors.relation(row),
         "node": selectors.dbt_node(row),
         "size": TableSize.objects.filter(asset=row).first(),
@@ -110,6 +112,7 @@ TABS: Mapping[str, Part] = {
     "readers": Part("Readers", readers),
     "notes": Part("Notes", notes),
     "definition": Part("Definition", definition),
+    "review_rule": Part("Review rule", review_rules.part),
 }
 
 

@@ -6,14 +6,15 @@ from typing import Any
 
 from django.http import HttpResponse
 
-from catalog.graph.damage_time import LIVE
+from catalog.damage_order import LIVE
 from catalog.models import Asset, Domain
-from catalog.models.consumers import ROLES
 from catalog.names import full_name
+from catalog.review_rows import rule_of
 from catalog.selectors import definition_of, definitions_of
 from catalog.services import definitions, notes
-from catalog.services.access import answers_for, domains_of, may_change
+from catalog.services.access import answers_for, domains_of, may_change, speaks_for
 from catalog.services.declare import declare
+from catalog.words import ROLES
 from foundation.errors import BadInput
 from spellbook.pages.form_words import LABELS, in_words_of_the_form
 from spellbook.pages.frame import AuthenticatedRequest, actor_of, done, page, show
@@ -38,6 +39,8 @@ def forms(request: AuthenticatedRequest, pk: int) -> HttpResponse:
         "answering": domains_of(asset),
         "answers": answers_for(request.user, asset),
         "may_change": may_change(request.user, asset),
+        "review_rule": rule_of(asset.pk),
+        "speaks": speaks_for(request.user, asset),
     }
     return show(request, "pages/declare.html", context)
 

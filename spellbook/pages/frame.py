@@ -23,14 +23,14 @@ from foundation.models import Person, Principal
 from spellbook.sight import Sight
 
 _PAGES_OF_FORMS = (
-    (re.compile(r"(/assets/\d+)/(?:definition|note|people)"), r"\1/declare"),
+    (re.compile(r"(/assets/\d+)/(?:definition|note|people|review-rule)"), r"\1/declare"),
     (re.compile(r"/suggestions/.*"), "/readers"),
     (re.compile(r"/holds/.*"), "/me"),
-    (re.compile(r"(/(?:requests|incidents|plans|domains|readers)/[^/]+)/.*"), r"\1"),
+    (re.compile(r"(/(?:requests|incidents|plans|domains|readers|reviews)/[^/]+)/.*"), r"\1"),
 )
 """From the address that a form is sent to, to the page on which it stands; of all others that is home."""
 _LISTS = {"assets": "/catalog", "plans": "/incidents", "requests": "/me"} | {
-    name: f"/{name}" for name in ("catalog", "readers", "incidents", "history", "receipts", "domains")
+    name: f"/{name}" for name in ("catalog", "readers", "incidents", "history", "receipts", "domains", "reviews")
 }
 
 

@@ -10,8 +10,8 @@ from django.http import QueryDict
 
 from catalog.declared_readers import standing
 from catalog.models import Asset, AssetRole, Consumer
-from catalog.models.consumers import MODES, ROLES
 from catalog.names import find_each, full_name
+from catalog.words import MODES, ROLES
 from foundation import canonical
 from foundation.errors import BadInput
 from spellbook.pages.form_words import LABELS

@@ -135,6 +135,28 @@ STATES: dict[str, dict[str, Said]] = {
         "failed": Said(*_BAD, "Failed"),
         "unknown": Said("question", "muted", "Unknown"),
     },
+    "review": {
+        "safe": Said(*_GOOD, "Safe"),
+        "look": Said("eye", "warn", "Look"),
+        "dangerous": Said("alert", "bad", "Dangerous"),
+        "waiting": Said(*_WAITS, "Waits for its manifest"),
+        "problem": Said("question", "muted", "Not reviewed"),
+    },
+    "finding": {
+        "dangerous": Said("alert", "bad", "Dangerous"),
+        "look": Said("eye", "warn", "Look"),
+        "info": Said("minus", "muted", "For information"),
+    },
+    "answer": {
+        "acknowledged": Said("person", "accent", "Acknowledged"),
+        "waits": Said(*_WAITS, "Waits for an acknowledgement"),
+    },
+    "pull_request": {
+        "unread": Said("question", "muted", "Not read yet"),
+        "open": Said("play", "accent", "Open"),
+        "closed": Said(*_OVER, "Closed"),
+        "merged": Said(*_GOOD, "Merged"),
+    },
     "sealed": {"True": Said("seal", "ok", "Sealed"), "False": Said(*_WAITS, "Not sealed yet")},
     "stop": {"True": Said("stop", "bad", "Stopped"), "False": Said("play", "ok", "Dispatch running")},
     "freshness": {

@@ -10,7 +10,7 @@ import pytest
 from approvals.fixes import FIXES, null_safe_filter, revert
 from approvals.fixes.base import Case, FixDraft
 from approvals.services.draft import _case
-from catalog.code_hosts.local_git import apply_patch, checkout, same_change, unified_diff
+from catalog.code_hosts.local_git import apply_patch, checkout, patched_tree, unified_diff
 from examples.mixpanel_night.night.repo import commit_all
 from incidents.models import Cause
 from tests.approvals.acting_builders import Built, diagnosed
@@ -40,7 +40,8 @@ def test_the_nights_filter_is_rewritten_as_its_owner_would(case: Case, tmp_path:
     assert fix is not None
     assert fix.step_class == null_safe_filter.CLASS
     patch = unified_diff(fix.before, fix.after)
-    assert same_change(patch, FIX.read_text(encoding="utf-8"))
+    trees = [patched_tree(case.code.path, case.code.base, one) for one in (patch, FIX.read_text(encoding="utf-8"))]
+    assert trees[0] == trees[1]
     checkout(case.code.path, case.code.base, tmp_path / "tree")
     apply_patch(tmp_path / "tree", patch)
     assert (tmp_path / "tree" / FACT).read_text().endswith("where coalesce(a.is_internal, false) = false\n")

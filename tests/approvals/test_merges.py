@@ -8,6 +8,7 @@ import pytest
 
 from approvals.models import Plan, Receipt
 from approvals.services import merges
+from catalog.code_hosts import local_git
 from foundation.audit import sentence
 from foundation.errors import Conflict, NotAllowed, NotFound
 from foundation.models import AuditRow, Person
@@ -177,3 +178,15 @@ def test_a_step_that_was_not_approved_waits_for_no_merge(built: House, repo: Rep
         press(plan, built.owner)
     with pytest.raises(NotFound):
         merges.merged(step(plan, 3).pk, person=built.owner, actor=as_actor(built.owner))
+
+
+def test_the_change_is_found_where_its_lines_repeat_and_git_shows_them_elsewhere(built: House, tmp_path: Path) -> None:
+    """The writer of the plan and git's own diff put a block among equal ones at different lines."""
+    entry = "      - name: c{0}\n        data_tests:\n          - not_null\n"
+    columns = "models:\n  - name: m\n    columns:\n" + "".join(entry.format(one) for one in (1, 2, 4))
+    more = columns.replace(entry.format(4), entry.format(3) + entry.format(4))
+    repo = make_repo(tmp_path / "yaml")
+    base = repo.write("models/m.yml", columns)
+    patch = local_git.unified_diff({"models/m.yml": columns}, {"models/m.yml": more})
+    commit = repo.write("models/m.yml", more)
+    assert local_git.patched_tree(repo.path, base, patch) == local_git.tree_of(repo.path, commit)

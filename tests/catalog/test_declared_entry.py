@@ -50,3 +50,23 @@ def test_a_zone_alone_and_an_empty_schedule_are_kept() -> None:
     for schedule, zone in (({"zone": "Europe/Berlin"}, "Europe/Berlin"), ({}, "UTC"), (None, "UTC")):
         (entry,) = parse({"consumers": [{"asset": "Copy", "schedule": schedule}]}).consumers
         assert entry.said["schedule"] == {"cron": "", "zone": zone, "triggered_by_api": False}
+
+
+def test_the_columns_of_a_reader_are_read_and_stand_among_what_no_table_keeps() -> None:
+    document = parse({"consumers": [{"asset": "A", "columns": "id"}, {"asset": "B", "columns": []}, {"asset": "C"}]})
+    assert [entry.columns for entry in document.consumers] == [("id",), None, None]
+    assert document.ignored == ("consumers.columns",)
+    with pytest.raises(BadInput, match="columns is neither a text nor a list of texts"):
+        parse({"consumers": [{"asset": "A", "columns": {"id": 1}}]})
+
+
+def test_what_cannot_be_used_is_told_and_left_out_where_somebody_hears_it() -> None:
+    told: list[str] = []
+    document = {"consumers": [{"asset": "A", "mode": "odd"}, 7, {"asset": "B", "kind": "dashboard"}], "notes": "x"}
+    found = parse(document, told=told.append)
+    assert [entry.name for entry in found.consumers] == ["B"]
+    assert [sentence.partition(":")[0] for sentence in told] == [
+        "Entry 2 of consumers is not a mapping.", "notes is not a list.", "Entry 1 of consumers (A)",
+    ]  # fmt: skip
+    with pytest.raises(BadInput, match="Entry 2 of consumers is not a mapping"):
+        parse(document)

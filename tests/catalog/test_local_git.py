@@ -13,7 +13,7 @@ import pytest
 
 from catalog.code_hosts import local_git
 from catalog.code_hosts.git_process import checked_branch, checked_path, checked_sha
-from catalog.code_hosts.local_git import apply_patch, checkout, same_change, unified_diff
+from catalog.code_hosts.local_git import apply_patch, checkout, patched_tree, tree_of, unified_diff
 from foundation.errors import BadInput, Conflict, NotFound, SpellbookError, Unavailable
 
 ABSENT = "0123456789" * 4
@@ -261,7 +261,7 @@ AWKWARD: list[tuple[str, dict[str, str], dict[str, str]]] = [
 
 
 @pytest.mark.parametrize(("before", "after"), [case[1:] for case in AWKWARD], ids=[case[0] for case in AWKWARD])
-def test_a_written_patch_is_taken_by_git_and_is_the_same_change_as_gits_own(
+def test_a_written_patch_is_taken_by_git_and_gives_the_tree_of_gits_own(
     tmp_path: Path, before: dict[str, str], after: dict[str, str]
 ) -> None:
     repo = Repo(tmp_path / "project")
@@ -279,7 +279,7 @@ def test_a_written_patch_is_taken_by_git_and_is_the_same_change_as_gits_own(
     checkout(repo.path, first, tmp_path / "out")
     apply_patch(tmp_path / "out", patch)
     assert files_of(tmp_path / "out") == committed_files(repo, second)
-    assert same_change(patch, local_git.diff(repo.path, first, second))
+    assert patched_tree(repo.path, first, patch) == tree_of(repo.path, second)
     assert unified_diff(after, after) == ""
 
 
@@ -329,37 +329,41 @@ def test_a_patch_that_is_none_or_leaves_the_checkout_is_refused(repo: Repo, tmp_
     assert (into / "link.sql").readlink() == Path("run.sh")
 
 
-def test_the_same_change_on_a_file_that_moved_on_is_the_same_and_any_other_is_not() -> None:
-    approved = unified_diff({"a": "1\n2\n3\n"}, {"a": "1\nII\n3\n"})
-    assert same_change(approved, unified_diff({"a": "0\n1\n2\n3\n4\n"}, {"a": "0\n1\nII\n3\n4\n"}))
-    others = [
-        unified_diff({"a": "1\n2\n3\n"}, {"a": "1\nII \n3\n"}),
-        unified_diff({"a": "1\n2\n3\n"}, {"a": "1\nII\nand more\n3\n"}),
-        unified_diff({"a": "1\n2\n3\n"}, {"a": "1\n2\nII\n3\n"}),
-        unified_diff({"b": "1\n2\n3\n"}, {"b": "1\nII\n3\n"}),
-        unified_diff({"a": "1\n2\n3\n", "b": ""}, {"a": "1\nII\n3\n", "b": "x\n"}),
-        unified_diff({"a": "1\n2\n3\n"}, {}),
-        "",
-    ]
-    assert not [other for other in others if same_change(approved, other)]
-    assert not same_change(unified_diff({"a": "x\n"}, {"a": "y\n"}), unified_diff({"a": "x\n"}, {"a": "y"}))
-    assert not same_change(unified_diff({}, {"a": "x\n"}), unified_diff({"a": ""}, {"a": "x\n"}))
-    with pytest.raises(BadInput, match="not a patch"):
-        same_change(approved, "looks good to me")
+def test_only_the_whole_change_at_its_place_gives_the_same_tree(repo: Repo) -> None:
+    twice = "a\nb\nc\nd\ne\nf\ng\nh\n" * 2
+    repo.write("a", twice)
+    first = repo.commit()
+    before = sorted(path for path in (repo.path / ".git").rglob("*") if path.is_file())
+    approved = patched_tree(repo.path, first, unified_diff({"a": twice}, {"a": twice.replace("d\n", "D\n", 1)}))
+    assert sorted(path for path in (repo.path / ".git").rglob("*") if path.is_file()) == before
+    others = {
+        "the same lines elsewhere": twice[:16] + twice[16:].replace("d\n", "D\n"),
+        "more": twice.replace("d\n", "D\n", 1) + "i\n",
+        "less": twice,
+        "a blank": twice.replace("d\n", "D \n", 1),
+        "no line feed": twice.replace("d\n", "D\n", 1).removesuffix("\n"),
+    }
+    for name, text in others.items():
+        repo.write("a", text)
+        assert tree_of(repo.path, repo.commit()) != approved, name
+    repo.write("a", twice.replace("d\n", "D\n", 1))
+    assert tree_of(repo.path, repo.commit()) == approved
+    with pytest.raises(Conflict, match="does not fit"):
+        patched_tree(repo.path, first, unified_diff({"a": "other\n"}, {"a": "x\n"}))
+    with pytest.raises(Conflict):
+        patched_tree(repo.path, first, "\ud83d")
 
 
-def test_binary_content_and_modes_are_part_of_a_change(repo: Repo, first: str) -> None:
-    patches = []
+def test_binary_content_and_modes_are_part_of_a_tree(repo: Repo, first: str) -> None:
+    trees = {tree_of(repo.path, first)}
     for content in (b"\0one", b"\0two"):
         repo.git("reset", "--quiet", "--hard", first)
         repo.write("image.png", content)
-        patches.append(local_git.diff(repo.path, first, repo.commit()))
+        trees.add(tree_of(repo.path, repo.commit()))
     repo.git("reset", "--quiet", "--hard", first)
     (repo.path / "models/orders.sql").chmod(0o755)
-    patches.append(local_git.diff(repo.path, first, repo.commit()))
-    assert same_change(patches[0], patches[0])
-    assert not same_change(patches[0], patches[1])
-    assert not same_change(patches[2], "")
+    trees.add(tree_of(repo.path, repo.commit()))
+    assert len(trees) == 4
 
 
 def test_a_full_disk_leaves_no_half_checkout(repo: Repo, first: str, tmp_path: Path) -> None:

@@ -73,6 +73,13 @@ def test_an_address_on_the_list_is_reached_and_a_redirect_on_the_same_host_follo
         assert client.get(f"http://127.0.0.1:{server}/here").status_code == 200
 
 
+def test_a_redirect_is_an_answer_where_none_is_to_be_followed(server: int, settings: Settings) -> None:
+    settings.SPELLBOOK_OUTBOUND_ALLOW = ["127.0.0.1"]
+    with http.client(follow=False) as client:
+        answer = client.get(f"http://127.0.0.1:{server}/away")
+    assert (answer.status_code, answer.headers["location"]) == (302, "http://elsewhere.example.org/")
+
+
 def test_a_redirect_to_another_host_is_not_followed(server: int, settings: Settings) -> None:
     settings.SPELLBOOK_OUTBOUND_ALLOW = ["127.0.0.1", "elsewhere.example.org"]
     with http.client() as client, pytest.raises(NotAllowed, match="redirects to another host"):

@@ -42,6 +42,7 @@ MCP = docs.mcp_calls()  # test_mcp_door.py sends them
 CURL = [shown for shown in ALL if shown.line.startswith("curl ") and shown not in MCP]
 SHELL = [shown for shown in ALL if shown.line.startswith((f"{PYTHON} -c ", "cp "))]
 PYTEST = [shown for shown in ALL if ".venv/bin/pytest" in shown.line]
+REVIEW = [shown for shown in ALL if shown.page == "change-review.md" and shown not in MANAGE]  # test_change_review.py
 by_line = pytest.mark.parametrize
 
 
@@ -53,7 +54,7 @@ def settled(db: None, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_every_command_is_of_a_kind_that_is_tried() -> None:
-    known = {shown for kind in (MANAGE, MAKE, CURL, MCP, SHELL, PYTEST) for shown in kind}
+    known = {shown for kind in (MANAGE, MAKE, CURL, MCP, SHELL, PYTEST, REVIEW) for shown in kind}
     assert [str(shown) for shown in ALL if shown not in known] == []
     assert MANAGE
     assert MAKE

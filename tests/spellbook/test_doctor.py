@@ -13,6 +13,7 @@ from django.db.migrations.executor import MigrationExecutor
 from pytest_django import Settings
 
 from approvals.models import Receipt
+from examples.mixpanel_night.night import repo
 from foundation import connections, triggers
 from foundation.clock import now
 from foundation.errors import Unavailable
@@ -47,6 +48,22 @@ def test_what_works_is_said_with_exit_zero(warehouse: Path) -> None:
         assert line in ran.out
     told = manage("doctor", "--format", "json").json["found"]
     assert {"name", "state", "said", "todo"} == set(told[0])
+
+
+def test_connections_to_code_are_asked_for_their_branch_or_repository(tmp_path: Path) -> None:
+    repo.create_repository(tmp_path / "code")
+    host = {"repository": "acme/models", "api": "https://127.0.0.1:9"}
+    for name, kind, params, secrets in (
+        ("code", "git", {"path": str(tmp_path / "code"), "branch": "main"}, []),
+        ("gone", "git", {"path": str(tmp_path / "code"), "branch": "gone"}, []),
+        ("host", "github", host, ["SPELLBOOK_CONN_TOKEN", "SPELLBOOK_CONN_HOOK"]),
+    ):
+        connections.save(
+            name, kind=kind, purpose="code", namespace="", params=params, secret_names=secrets, actor=command_line()
+        )
+    assert found("connection code").said == f"main is at {repo.head(tmp_path / 'code')[:12]}"
+    assert found("connection gone").said == "the repository code has no branch gone"
+    assert found("connection host").state == "does not work"
 
 
 def test_what_does_not_work_is_named_with_exit_one(warehouse: Path) -> None:

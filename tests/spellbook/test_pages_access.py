@@ -18,6 +18,7 @@ pytestmark = pytest.mark.django_db
 OPEN = {"sign-in", "sign-out", "keys", "healthz", "readyz"}
 FORMS = {"acknowledge", "close", "hold", "decision", "merged", "undo", "raise", "second", "lower", "stop", "lift"} | {
     "define", "note", "people", "create-reader", "change-reader", "withdraw-reader", "answer-suggestion",
+    "acknowledge-review", "review-rule",
 }  # fmt: skip
 
 

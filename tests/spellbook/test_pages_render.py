@@ -51,7 +51,7 @@ def pages(night: Scene) -> list[str]:
         f"/incidents/{night.incident.number}", f"/requests/{night.request.pk}", f"/plans/{night.plan.pk}",
         "/receipts", f"/receipts/{receipt.pk}", "/domains", "/domains/retail",
         "/history", "/history?at=2999-01-01T00:00", "/history/1", f"/assets/{fact.pk}/history",
-        "/readers", "/readers?syncs=1&order=name&descending=1", "/readers?gap=no_baseline", "/readers/new",
+        "/readers", "/readers?syncs=1&order=name&descending=1", "/readers?gap=no_baseline", "/readers/new", "/reviews",
         f"/readers/{night.assets['orders to ads'].pk}", f"/assets/{fact.pk}/declare",
         *(f"/assets/{fact.pk}?tab={tab}" for tab in TABS), f"/assets/{night.assets['orders to ads'].pk}?tab=readers",
     ]  # fmt: skip

@@ -16,6 +16,7 @@ DBT_OWNER = ("dbt owner", "dbt.owner@example.com")
 
 FACT = Path("models/marts/fct_account_events.sql")
 FILTER = "where not a.is_internal\n"
+BAD_BRANCH = "leave-out-test-accounts"
 
 
 def git(repo: Path, *arguments: str, who: tuple[str, str] = DBT_OWNER, text: str | None = None) -> str:
@@ -78,30 +79,41 @@ def merge(repo: Path, branch: str, subject: str, *, who: tuple[str, str] = DBT_O
     return head(repo)
 
 
-def merge_change(repo: Path, path: Path, before: str, after: str, *, branch: str, message: str, subject: str) -> str:
-    """Replaces `before`, which must occur once, in one file on a branch, commits and merges it; the merge commit."""
+def propose_change(repo: Path, path: Path, before: str, after: str, *, branch: str, message: str) -> str:
+    """Replaces `before`, which must occur once, in one file on a new branch and commits it there; the commit."""
     file = repo / path
     content = file.read_text(encoding="utf-8")
     if content.count(before) != 1:
         raise RuntimeError(f"{path} does not hold the text to change exactly once.")
     git(repo, "switch", "--quiet", "--create", branch)
     file.write_text(content.replace(before, after), encoding="utf-8")
-    commit_all(repo, message)
+    return commit_all(repo, message)
+
+
+def merge_change(repo: Path, path: Path, before: str, after: str, *, branch: str, message: str, subject: str) -> str:
+    """Proposes a change and merges it; the merge commit."""
+    propose_change(repo, path, before, after, branch=branch, message=message)
     return merge(repo, branch, subject)
 
 
-def merge_bad_change(repo: Path) -> str:
-    """The pull request of the evening: a filter that was meant for test accounts. Returns the merge commit."""
+def propose_bad_change(repo: Path) -> str:
+    """The branch of the evening: a filter that was meant for test accounts. Returns its commit; it is checked out."""
     last_line = "    on e.account_id = a.account_id\n"
-    return merge_change(
+    return propose_change(
         repo,
         FACT,
         last_line,
         last_line + FILTER,
-        branch="leave-out-test-accounts",
+        branch=BAD_BRANCH,
         message="Leave our own test accounts out of activation",
-        subject="Merge pull request #482 from leave-out-test-accounts",
     )
+
+
+def merge_bad_change(repo: Path) -> str:
+    """The pull request of the evening is merged, proposed before if it was not yet. Returns the merge commit."""
+    if not git(repo, "branch", "--list", BAD_BRANCH):
+        propose_bad_change(repo)
+    return merge(repo, BAD_BRANCH, f"Merge pull request #482 from {BAD_BRANCH}")
 
 
 def apply_and_merge(

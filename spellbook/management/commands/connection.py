@@ -5,6 +5,8 @@ from typing import Any
 
 from django.core.management.base import CommandParser
 
+from catalog.code_hosts.github import connection as github
+from catalog.code_hosts.github.client import open_github
 from catalog.warehouses.registry import KINDS, open_warehouse
 from foundation import connections
 from foundation.audit import Actor
@@ -21,14 +23,21 @@ class Command(base.Command):
         verbs = parser.add_subparsers(dest="verb", required=True, metavar="add|list|test")
         add = verbs.add_parser("add", help="add a connection, or change the one of that name")
         add.add_argument("name", metavar="NAME")
-        add.add_argument("--kind", required=True, metavar="KIND", help="duckdb, postgres, dbt, git, ...")
+        add.add_argument("--kind", required=True, metavar="KIND", help="duckdb, postgres, dbt, git, github, ...")
         add.add_argument("--purpose", required=True, choices=PURPOSES)
         add.add_argument("--namespace", metavar="NAMESPACE", help="default for duckdb: duckdb://NAME")
         add.add_argument(
             "--param", metavar="KEY=VALUE", action="append", default=[], help="repeat; env.HOME=/x sets HOME inside env"
         )
+        add.add_argument(
+            "--file",
+            metavar="GLOB=ASSET",
+            action="append",
+            default=[],
+            help="github: files of an asset, or of none; repeat",
+        )
         add.add_argument("--secret", metavar="NAME", action="append", default=[], help="a name; repeat")
-        test = verbs.add_parser("test", help="ask a warehouse something trivial")
+        test = verbs.add_parser("test", help="ask a warehouse or GitHub something trivial")
         test.add_argument("name", metavar="NAME")
         for verb in (add, test, verbs.add_parser("list", help="all connections")):
             base.shared_arguments(verb, default=SUPPRESS)  # so that they may stand after the verb as well
@@ -42,8 +51,12 @@ class Command(base.Command):
         if namespace is None:
             namespace = f"duckdb://{options['name']}" if options["kind"] == "duckdb" else ""
         params = _params(options["param"])
+        if options["file"]:
+            params["files"] = [_file(pair) for pair in options["file"]]
         if options["kind"] in KINDS and options["purpose"] == "read":
             open_warehouse(options["kind"], params, options["secret"])  # BadInput for parameters it does not take
+        if options["kind"] == github.KIND:
+            github.check_settings(options["name"], params, options["secret"])
         saved = connections.save(
             options["name"],
             kind=options["kind"],
@@ -78,15 +91,32 @@ def _shown(one: Connection) -> dict[str, Any]:
 
 
 def _tried(one: Connection) -> dict[str, Any]:
-    if one.kind not in KINDS:
-        raise BadInput(f"A connection of kind {one.kind} cannot be tried here; known are {', '.join(sorted(KINDS))}.")
+    if one.kind not in {*KINDS, github.KIND}:
+        known = ", ".join(sorted([*KINDS, github.KIND]))
+        raise BadInput(f"A connection of kind {one.kind} cannot be tried here; known are {known}.")
     try:
-        open_warehouse(one.kind, one.params, one.secret_names).test()
+        _ask(one)
     except SpellbookError:
         connections.note_test(one, ok=False)
         raise
     connections.note_test(one, ok=True)
     return {"name": one.name, "works": True}
+
+
+def _ask(one: Connection) -> None:
+    if one.kind == github.KIND:
+        with open_github(one) as host:
+            host.repository()
+    else:
+        open_warehouse(one.kind, one.params, one.secret_names).test()
+
+
+def _file(pair: str) -> dict[str, Any]:
+    """The last sign counts: a path may hold one, the name of an asset hardly ever does. No asset: no table is made."""
+    path, sign, asset = pair.rpartition("=")
+    if not sign:
+        raise BadInput(f"A file is given as GLOB=ASSET, not {pair!r}.")
+    return {"path": path, "asset": asset or []}
 
 
 def _params(pairs: list[str]) -> dict[str, Any]:

@@ -1,0 +1,1 @@
+"""A review as GitHub-flavoured Markdown and as remarks on lines."""

@@ -1,0 +1,1 @@
+"""What feeds what around a change, and what a change reaches there."""

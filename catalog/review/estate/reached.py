@@ -1,0 +1,117 @@
+"""The readers that a change reaches, by time to damage."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from datetime import datetime
+from typing import Any
+
+from catalog.damage_order import LIVE, harm_of, last_useful_minute, urgency
+from catalog.review.columns.dependent import Columns
+from catalog.review.estate.estate import Estate, Way, shown
+from catalog.review.types import KnownReader, Reached
+from catalog.review.when import when
+from foundation.errors import BadInput
+from foundation.schedule import next_run
+
+WORST_MODES = 3
+"""Sends, deletes, or nobody knows: the first of `WORST_FIRST`."""
+
+
+class Clock:
+    """Next reads after the moment of the review, each schedule looked at once."""
+
+    def __init__(self, at: datetime) -> None:
+        self._at = at
+        self._found: dict[tuple[str, str], datetime | None] = {}
+
+    def next_read(self, reader: KnownReader) -> datetime | None:
+        """When the reader reads next; None where its times are not known, or an API starts it."""
+        if reader.triggered_by_api or not reader.cron:
+            return None
+        key = (reader.cron, reader.zone or "UTC")
+        if key not in self._found:
+            try:
+                self._found[key] = next_run(*key, self._at)
+            except BadInput:
+                self._found[key] = None
+        return self._found[key]
+
+
+def reached(
+    estate: Estate, ways: Mapping[int, Way], clock: Clock, columns: Mapping[int, Columns] | None = None
+) -> tuple[Reached, ...]:
+    """The readers among what is reached over `ways`, by time to damage, then by distance, then by name.
+
+    `columns` are the changed columns that each reads, where they were followed.
+    """
+    found = [
+        _reached(estate, place, ways[place], ways, clock, (columns or {}).get(place))
+        for place in ways
+        if place in estate.reader_places
+    ]
+    return tuple(sorted((one for one in found if one.status in LIVE), key=by_damage))
+
+
+def by_damage(one: Reached) -> tuple[Any, ...]:
+    """A key that sorts readers by time to damage."""
+    return (*urgency(one.next_read, one.mode, one.kind, one.consequence, one.last_useful_minute), one.hops, one.name)
+
+
+def each_once(lists: Iterable[tuple[Reached, ...]]) -> tuple[Reached, ...]:
+    """All readers of several lists, each as the nearest change reaches it, by time to damage."""
+    found: dict[tuple[object, ...], Reached] = {}
+    for one in (reader for readers in lists for reader in readers):
+        key = (one.name, one.kind, one.tool, *((one.mode, one.next_read, one.source) if one.hidden else ()))
+        other = found.get(key)
+        if other is None or (not one.certain, one.hops) < (not other.certain, other.hops):
+            found[key] = one
+    return tuple(sorted(found.values(), key=by_damage))
+
+
+def is_grave(one: Reached) -> bool:
+    """Whether what it reads wrongly is deleted there, or sent to people, or nobody knows what is done with it."""
+    return harm_of(one.mode, one.kind) < WORST_MODES
+
+
+def said(one: Reached, at: datetime) -> str:
+    """The reader in a sentence: "the mirror sync Events (next read 02:00 UTC, in 47 min)"."""
+    mode = f"{one.mode} " if one.mode and one.mode != "unknown" else ""
+    known = "" if mode or one.kind != "sync" else ", whose mode is not known"
+    read = f" (next read {when(one.next_read, one.zone, at)})" if one.next_read else ""
+    if one.triggered_by_api:
+        read = " (started by an API, so that its next read is not known)"
+    doubt = "" if one.certain else ", if this is the table that it means"
+    return f"the {mode}{one.kind.replace('_', ' ')} {one.name}{known}{read}{doubt}"
+
+
+def _reached(estate: Estate, place: int, way: Way, ways: Mapping[int, Way], clock: Clock, columns: Columns) -> Reached:
+    reader = estate.vertices[place].reader
+    if reader is None:
+        raise TypeError("what is not a reader is not reached as one")
+    through: list[str] = []
+    step = way.before
+    while step in ways:
+        through.append(estate.vertices[step].label)
+        step = ways[step].before
+    next_read = clock.next_read(reader)
+    return Reached(
+        name=shown(reader),
+        kind=reader.kind,
+        hops=way.hops,
+        through=tuple(reversed(through)),
+        tool=reader.tool,
+        mode=reader.mode,
+        delete_rule=reader.delete_rule,
+        next_read=next_read,
+        last_useful_minute=last_useful_minute(next_read, reader.lead_seconds),
+        zone=reader.zone,
+        triggered_by_api=reader.triggered_by_api,
+        consequence=reader.consequence,
+        status=reader.status,
+        people=reader.people,
+        columns=tuple(sorted(columns)) if columns is not None else None,
+        source=reader.source,
+        hidden=reader.hidden,
+        certain=way.certain,
+    )

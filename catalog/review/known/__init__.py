@@ -1,0 +1,1 @@
+"""What is known besides the two manifests: dbt's own words, declarations, facts of installations."""

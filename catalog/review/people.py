@@ -1,0 +1,75 @@
+"""Whom to ask about a change, each person once with the strongest reason."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from datetime import datetime
+
+from catalog.review.estate.estate import Vertex
+from catalog.review.types import KnownDomain, Person, Reached
+from catalog.review.when import when
+from catalog.sources.artifact import mapping, text
+
+_ROLES = (("owner", "owns"), ("operator", "operates"), ("business_owner", "owns in the business"),
+             ("on_call", "is on call for"), ("tool_admin", "administers the tool of"))  # fmt: skip
+_WEIGHTS = {"operator": 0, "business_owner": 1, "owner": 1}
+APPROVES, OWNS, OPERATES = 0, 1, 2
+"""Ranks of reasons: the lower the stronger."""
+
+
+def whom_to_ask(
+    vertex: Vertex, readers: Iterable[Reached], domains: Iterable[KnownDomain], at: datetime
+) -> tuple[Person, ...]:
+    """The people around a change of the table `vertex`: who approves in its domain, who owns it, who runs its readers.
+
+    The strongest reason first; people of the same rank in the order in which their readers are harmed.
+    """
+    ranked = sorted(_all(vertex, list(readers), list(domains), at), key=lambda one: one[0])
+    return once(person for _, person in ranked)
+
+
+def once(people: Iterable[Person]) -> tuple[Person, ...]:
+    """Each person once, with the first reason."""
+    found: dict[str, Person] = {}
+    for person in people:
+        if person.name.strip():
+            found.setdefault(person.name.strip().casefold(), person)
+    return tuple(found.values())
+
+
+def domain_of(vertex: Vertex, domains: Iterable[KnownDomain]) -> KnownDomain | None:
+    """The domain of a table, as it is declared, or as its meta in dbt says; None where nobody does."""
+    said = [asset.domain for asset in vertex.assets if asset.domain]
+    if not said and vertex.node is not None:
+        meta = mapping(vertex.node.meta.get("spellbook"))
+        said = [name for name in (text(meta.get("domain")),) if name]
+    wanted = {name.casefold() for name in said[:1]}
+    return next((one for one in domains if {one.key.casefold(), one.name.casefold()} & wanted), None)
+
+
+def _all(
+    vertex: Vertex, readers: list[Reached], domains: list[KnownDomain], at: datetime
+) -> Iterator[tuple[int, Person]]:
+    domain = domain_of(vertex, domains)
+    if domain is not None:
+        approvers = [(name, f"approves changes in {domain.name}") for name in domain.approvers]
+        for name, why in [*approvers, (domain.owner, f"owns the domain {domain.name}")]:
+            yield APPROVES, Person(name, why)
+    yield from _of_table(vertex)
+    for reader in readers:
+        read = f", that reads at {when(reader.next_read, reader.zone, at)}" if reader.next_read else ""
+        what = f"the {reader.kind.replace('_', ' ')} {reader.name}{read}"
+        for rank, (role, verb) in enumerate(_ROLES):
+            weight = OPERATES + _WEIGHTS.get(role, 2 + rank)
+            yield from ((weight, Person(name, f"{verb} {what}")) for name in reader.people.get(role, ()))
+
+
+def _of_table(vertex: Vertex) -> Iterator[tuple[int, Person]]:
+    for asset in vertex.assets:
+        for role, verb in _ROLES:
+            weight = OWNS if role == "owner" else OPERATES
+            yield from ((weight, Person(name, f"{verb} {vertex.label}")) for name in asset.people.get(role, ()))
+    node = vertex.node
+    if node is not None and node.owner is not None:
+        group = f", of the group {node.group}" if node.group else ""
+        yield OWNS, Person(node.owner.name or node.owner.email, f"owns {vertex.label}{group}")

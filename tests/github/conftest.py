@@ -1,0 +1,3 @@
+from tests.github.fixtures import github, judge
+
+__all__ = ["github", "judge"]
