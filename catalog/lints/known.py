@@ -76,7 +76,7 @@ def nullness(query: Query, column: exp.Column, facts: Facts) -> Nullness:
         )
     if not place.relation:
         return Nullness("unknown", f"not known whether {said} holds NULL: where it comes from cannot be told")
-    return of_fact(facts.column(place.relation, place.column), f"{place.relation}.{place.column}")
+    return of_fact(facts.column(place.relation, place.column), f"{unquoted(place.relation)}.{place.column}")
 
 
 def type_of(query: Query, column: exp.Column, facts: Facts) -> str:
@@ -148,6 +148,11 @@ def _never_null(query: Query, item: exp.Expr) -> bool:
 def _rewrites(star: exp.Expr) -> bool:
     inner = star.this if isinstance(star, exp.Column) else star
     return any(inner.args.get(name) for name in ("replace", "rename"))
+
+
+def unquoted(relation: str) -> str:
+    """The name of a relation as a sentence says it."""
+    return relation.translate(str.maketrans("", "", '"`'))
 
 
 def of_fact(fact: ColumnFact, said: str) -> Nullness:

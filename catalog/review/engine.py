@@ -125,7 +125,7 @@ class _Review:
             reached=case.reached,
             nearest=case.nearest,
             readers=case.readers,
-            people=whom_to_ask(case.vertex, case.readers, self.knowledge.domains, self.at) if verdict != SAFE else (),
+            people=whom_to_ask(case.vertex, case.readers, self.knowledge.domains) if verdict != SAFE else (),
             checks=safely(lambda: self.checks.of(node.name, after, case.findings, case.direction), ())
             if verdict != SAFE
             else (),
@@ -190,14 +190,15 @@ def _gravest_first(change: Change) -> tuple[Any, ...]:
 
 
 def _summary(changes: list[Change], required: tuple[str, ...], verdict: str) -> Iterator[str]:
-    """Why the whole is what it is: the first reason of each of the gravest changes."""
+    """Why the whole is what it is: the first reason of each of the gravest changes; of a single one the first few."""
     if not changes:
         yield "Nothing changed between the two manifests."
     gravest = [change for change in changes if change.verdict == verdict]
     if verdict == SAFE:
         yield from (f"{counted(len(changes), 'change')}, each of which is safe.",) if changes else ()
         return
-    yield from dict.fromkeys(change.reasons[0] for change in gravest[:FEW] if change.reasons)
+    each = FEW if len(gravest) == 1 else 1
+    yield from dict.fromkeys(reason for change in gravest[:FEW] for reason in change.reasons[:each])
     if len(gravest) > FEW:
         word = "dangerous" if verdict == DANGEROUS else "to be looked at"
         more = len(gravest) - FEW

@@ -3,11 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from datetime import datetime
 
 from catalog.review.estate.estate import Vertex
 from catalog.review.types import KnownDomain, Person, Reached
-from catalog.review.when import when
 from catalog.sources.artifact import mapping, text
 
 _ROLES = (("owner", "owns"), ("operator", "operates"), ("business_owner", "owns in the business"),
@@ -17,14 +15,12 @@ APPROVES, OWNS, OPERATES = 0, 1, 2
 """Ranks of reasons: the lower the stronger."""
 
 
-def whom_to_ask(
-    vertex: Vertex, readers: Iterable[Reached], domains: Iterable[KnownDomain], at: datetime
-) -> tuple[Person, ...]:
+def whom_to_ask(vertex: Vertex, readers: Iterable[Reached], domains: Iterable[KnownDomain]) -> tuple[Person, ...]:
     """The people around a change of the table `vertex`: who approves in its domain, who owns it, who runs its readers.
 
     The strongest reason first; people of the same rank in the order in which their readers are harmed.
     """
-    ranked = sorted(_all(vertex, list(readers), list(domains), at), key=lambda one: one[0])
+    ranked = sorted(_all(vertex, list(readers), list(domains)), key=lambda one: one[0])
     return once(person for _, person in ranked)
 
 
@@ -47,9 +43,7 @@ def domain_of(vertex: Vertex, domains: Iterable[KnownDomain]) -> KnownDomain | N
     return next((one for one in domains if {one.key.casefold(), one.name.casefold()} & wanted), None)
 
 
-def _all(
-    vertex: Vertex, readers: list[Reached], domains: list[KnownDomain], at: datetime
-) -> Iterator[tuple[int, Person]]:
+def _all(vertex: Vertex, readers: list[Reached], domains: list[KnownDomain]) -> Iterator[tuple[int, Person]]:
     domain = domain_of(vertex, domains)
     if domain is not None:
         approvers = [(name, f"approves changes in {domain.name}") for name in domain.approvers]
@@ -57,8 +51,7 @@ def _all(
             yield APPROVES, Person(name, why)
     yield from _of_table(vertex)
     for reader in readers:
-        read = f", that reads at {when(reader.next_read, reader.zone, at)}" if reader.next_read else ""
-        what = f"the {reader.kind.replace('_', ' ')} {reader.name}{read}"
+        what = f"the {reader.kind.replace('_', ' ')} {reader.name}"
         for rank, (role, verb) in enumerate(_ROLES):
             weight = OPERATES + _WEIGHTS.get(role, 2 + rank)
             yield from ((weight, Person(name, f"{verb} {what}")) for name in reader.people.get(role, ()))

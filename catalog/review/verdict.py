@@ -71,7 +71,7 @@ def _of_what_is_gone(case: Case, context: Context) -> Iterator[Reason]:
         return
     for reader in case.direct:
         gone = "is no longer built" if case.action == REMOVED else "is no longer built under its old name"
-        yield DANGEROUS, f"{words}: the table that {said(reader, context.at)} reads {gone}."
+        yield DANGEROUS, f"{words}: the table that {said(reader)} reads {gone}."
     if not case.direct and not case.still_read_by:
         known = "no reader of it is known" if context.readers_known else "its readers are not known"
         yield LOOK, f"{words}; {known}."
@@ -98,7 +98,7 @@ def _of_lost_columns(case: Case, context: Context) -> Iterator[Reason]:
         lost = sorted(gone & set(reader.columns or ()))
         if lost and reader not in case.direct:
             through = f" through {joined(reader.through)}" if reader.through else ""
-            read = f"{said(reader, context.at)} reads it{through}"
+            read = f"{said(reader)} reads it{through}"
             yield DANGEROUS, f"The column {joined(lost)} of {case.node.name} is removed, and {read}."
 
 
@@ -106,16 +106,22 @@ def _of_findings(case: Case, context: Context) -> Iterator[Reason]:
     grave = [reader for reader in case.readers if is_grave(reader)]
     unread = case.action == ADDED and not case.feeds_old
     for finding in case.findings:
-        sentence = _sentence(finding)
         if unread:
             if finding.severity == GRAVE:
-                yield LOOK, f"{sentence} Nothing that was there before reads {case.node.name}."
-        elif finding.severity == GRAVE:
-            yield DANGEROUS, sentence + (f" {_harm(grave[0], context)}" if grave else "")
-        elif grave and _loses(finding, case):
-            yield DANGEROUS, f"{sentence} {_harm(grave[0], context)}"
+                yield LOOK, f"{_sentence(finding, case)} Nothing that was there before reads {case.node.name}."
+        elif finding.severity == GRAVE or (grave and _loses(finding, case)):
+            yield DANGEROUS, _sentence(finding, case)
+            yield from ((DANGEROUS, sentence) for sentence in _more(finding, case, grave))
         elif finding.severity != INFO or finding.rule in LOSING:
-            yield LOOK, sentence
+            yield LOOK, _sentence(finding, case)
+
+
+def _more(finding: Finding, case: Case, grave: list[Reached]) -> Iterator[str]:
+    if grave:
+        harm = _HARM.get(grave[0].mode, _HARM_UNKNOWN)
+        yield f"{case.node.name} feeds {said(grave[0])}: {harm}."
+    if finding.rewrite:
+        yield f"The NULL-safe form is {finding.rewrite}."
 
 
 def _loses(finding: Finding, case: Case) -> bool:
@@ -123,19 +129,14 @@ def _loses(finding: Finding, case: Case) -> bool:
     return finding.rule in LOSING and finding.severity != INFO and case.direction != SAME_ROWS
 
 
-def _sentence(finding: Finding) -> str:
+def _sentence(finding: Finding, case: Case) -> str:
     known = f" ({'; '.join(finding.evidence)})" if finding.evidence else ""
-    safe = f" The NULL-safe form is {finding.rewrite}." if finding.rewrite else ""
-    return f"{finding.sentence.removesuffix('.')}{known}.{safe}"
-
-
-def _harm(reader: Reached, context: Context) -> str:
-    return f"It feeds {said(reader, context.at)}: {_HARM.get(reader.mode, _HARM_UNKNOWN)}."
+    return f"{case.node.name}: {finding.sentence.removesuffix('.')}{known}."
 
 
 def _of_new(case: Case, context: Context) -> Iterator[Reason]:
     if case.direct:
-        names = joined(said(one, context.at) for one in case.direct)
+        names = joined(said(one) for one in case.direct)
         yield LOOK, f"{case.node.name} is new, and is read by {names}."
     elif case.reached and sum(case.reached.values()):
         yield SAFE, f"{case.node.name} is new; what reads it is changed or new itself."
@@ -176,7 +177,7 @@ def _of_place(case: Case, context: Context) -> Iterator[Reason]:
     )
     yield LOOK, f"{words}."
     for reader in case.direct if before != after and case.node.resource_type != "source" else ():
-        yield DANGEROUS, f"{words}: the table that {said(reader, context.at)} reads is no longer built."
+        yield DANGEROUS, f"{words}: the table that {said(reader)} reads is no longer built."
 
 
 def _of_rows(case: Case, context: Context) -> Iterator[Reason]:
@@ -206,7 +207,7 @@ def _of_reach(case: Case, context: Context) -> Iterator[Reason]:
     if not case.followed:
         yield LOOK, f"What {case.node.name} feeds is too much to be followed, so that its readers are not known."
     if case.readers:
-        first = said(case.readers[0], context.at)
+        first = said(case.readers[0])
         more = f", and {counted(len(case.readers) - 1, 'more reader')}" if len(case.readers) > 1 else ""
         yield LOOK, f"It reaches {first}{more}."
     elif not context.readers_known:

@@ -128,5 +128,5 @@ def counted(number: int, one: str, many: str = "") -> str:
 
 
 def capital(sentence: str) -> str:
-    """`sentence` with a capital at its beginning, all else left alone."""
-    return sentence[:1].upper() + sentence[1:]
+    """`sentence` with a capital at its beginning, unless it begins with the name of something (`main.orders`)."""
+    return sentence[:1].upper() + sentence[1:] if sentence.partition(" ")[0].rstrip(",.:;").isalpha() else sentence

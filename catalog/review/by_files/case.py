@@ -124,4 +124,4 @@ def _of_what_goes(case: FileCase, readers_known: bool, at: datetime) -> Reason:
 
 def _readers(followed: Followed, at: datetime) -> str:
     more = len(followed.readers) - 1
-    return said(followed.readers[0], at) + (f", and {counted(more, 'more reader')}" if more else "")
+    return said(followed.readers[0]) + (f", and {counted(more, 'more reader')}" if more else "")

@@ -71,7 +71,7 @@ class Reach:
         readers = reached(self.estate, ways, self._clock)
         listed = sorted((way.hops, self.estate.vertices[place].label, place) for place, way in ways.items()
                         if self._counts(place))  # fmt: skip
-        asked = (whom_to_ask(self.estate.vertices[place], readers, self._knowledge.domains, self._at)
+        asked = (whom_to_ask(self.estate.vertices[place], readers, self._knowledge.domains)
                  for place in starts)  # fmt: skip
         return Followed(
             ruled=frozenset(starts) | {place for place in ways if self.estate.vertices[place].reader is not None},

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from datetime import datetime
 
 from catalog.lints.types import Finding
 from catalog.review.comment.changes import what_changed, what_it_does
@@ -99,7 +98,7 @@ def _as_diff(before: str, after: str) -> str:
 
 def _reach(change: Change, review: Review, most: int) -> Iterator[str]:
     if change.readers:
-        rows = [_row(reader, review.at) for reader in change.readers]
+        rows = [_row(reader) for reader in change.readers]
         yield f"**Readers**\n\n{_list(_READERS, rows, most, '')}"
         if change.readers[most:]:
             yield f"{counted(len(change.readers) - most, 'more reader')} left out here."
@@ -116,8 +115,8 @@ def _reach(change: Change, review: Review, most: int) -> Iterator[str]:
         yield f"**Downstream:** {downstream}" + (f"; nearest {near}." if near else ".")
 
 
-def _row(reader: Reached, now: datetime | None) -> str:
-    cells = (called(reader) + doubts(reader), reads_next(reader, now), operators(reader), through(reader))
+def _row(reader: Reached) -> str:
+    cells = (called(reader) + doubts(reader), reads_next(reader), operators(reader), through(reader))
     return f"| {' | '.join(cell(one) for one in cells)} |"
 
 

@@ -34,10 +34,10 @@ def doubts(reader: Reached) -> str:
     return f" ({'; '.join(found)})" if found else ""
 
 
-def reads_next(reader: Reached, now: datetime | None) -> str:
+def reads_next(reader: Reached) -> str:
     """When a reader reads next."""
     if reader.next_read is not None:
-        return moment(reader.next_read, reader.zone, now)
+        return plain(moment(reader.next_read, reader.zone), 120)
     return "when a program starts it; the time is not known" if reader.triggered_by_api else "time not known"
 
 
@@ -50,7 +50,8 @@ def in_time(reader: Reached, now: datetime | None) -> str:
         return "It is too late to change what this read finds."
     if reader.next_read == last:
         return ""
-    return f"A repair is in time until {moment(last, reader.zone, now, named=reader.next_read is None)}."
+    said_last = moment(last, reader.zone, named=reader.next_read is None)
+    return f"A repair is in time until {plain(said_last, 120)}."
 
 
 def through(reader: Reached) -> str:

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from catalog.review.comment.escape import plain
 from catalog.review.comment.reader_words import after_it, called, doubts, in_time, reads_next, to_ask
+from catalog.review.moments import distance
 from catalog.review.types import DANGEROUS, LOOK, SAFE, Reached, Review
 from catalog.review.words import VERDICTS, counted, signed
 
@@ -81,6 +82,10 @@ def _others(readers: tuple[Reached, ...]) -> str:
 
 def _first(reader: Reached, now: datetime | None) -> str:
     words = f"**Next reader:** {called(reader)}{doubts(reader)}"
-    when = reads_next(reader, now)
-    words += f" reads **{when}**." if reader.next_read is not None else f" is reached; {when}."
+    when = reads_next(reader)
+    if reader.next_read is None:
+        words += f" is reached; {when}."
+    else:
+        after = f", {distance(reader.next_read - now)} after this review" if now is not None else ""
+        words += f" reads **{when}**{after}."
     return " ".join(filter(None, [words, in_time(reader, now), after_it(reader)]))

@@ -9,8 +9,8 @@ from typing import Any
 from catalog.damage_order import LIVE, harm_of, last_useful_minute, urgency
 from catalog.review.columns.dependent import Columns
 from catalog.review.estate.estate import Estate, Way, shown
+from catalog.review.moments import moment
 from catalog.review.types import KnownReader, Reached
-from catalog.review.when import when
 from foundation.errors import BadInput
 from foundation.schedule import next_run
 
@@ -74,11 +74,11 @@ def is_grave(one: Reached) -> bool:
     return harm_of(one.mode, one.kind) < WORST_MODES
 
 
-def said(one: Reached, at: datetime) -> str:
-    """The reader in a sentence: "the mirror sync Events (next read 02:00 UTC, in 47 min)"."""
+def said(one: Reached) -> str:
+    """The reader in a sentence: "the mirror sync Events (next read Tue 29 Sep 02:00 UTC)"."""
     mode = f"{one.mode} " if one.mode and one.mode != "unknown" else ""
     known = "" if mode or one.kind != "sync" else ", whose mode is not known"
-    read = f" (next read {when(one.next_read, one.zone, at)})" if one.next_read else ""
+    read = f" (next read {moment(one.next_read, one.zone)})" if one.next_read else ""
     if one.triggered_by_api:
         read = " (started by an API, so that its next read is not known)"
     doubt = "" if one.certain else ", if this is the table that it means"

@@ -8,7 +8,7 @@ from dataclasses import replace
 from sqlglot import exp
 
 from catalog.lints import outer_join
-from catalog.lints.known import held, of_fact
+from catalog.lints.known import held, of_fact, unquoted
 from catalog.lints.query import Query, read
 from catalog.lints.types import CERTAIN, DANGEROUS, ColumnFact, Facts, Finding, ModelState
 
@@ -39,4 +39,4 @@ def _facts(query: Query, text: str, facts: Facts) -> Iterator[tuple[str, ColumnF
                 place = held(query, column)
                 fact = facts.column(place.relation, place.column) if place.relation else ColumnFact()
                 if place.unmatched and fact.nulls is not None:
-                    yield f"{place.relation}.{place.column}", fact
+                    yield f"{unquoted(place.relation)}.{place.column}", fact

@@ -45,12 +45,12 @@ def test_a_filter_that_may_drop_nulls_under_a_mirror_sync_is_dangerous_when_noth
     found = seed()
     change = change_of(found, "fct")
     assert (found.verdict, change.verdict, change.direction) == (DANGEROUS, DANGEROUS, "can_only_drop")
-    first = change.reasons[0]
+    first = " ".join(change.reasons[:3])
     for said in (
         "a.is_internal is NULL",
         "not known whether",
         "The NULL-safe form is coalesce(a.is_internal, false) = false.",
-        "the mirror sync Events sync (next read 02:00 America/New_York (06:00 UTC), in 47 min)",
+        "the mirror sync Events sync (next read Mon 28 Sep 02:00 America/New_York (06:00 UTC))",
         "deleted in the tool as well",
     ):
         assert said.lower() in first.lower()
@@ -60,7 +60,7 @@ def test_a_filter_that_may_drop_nulls_under_a_mirror_sync_is_dangerous_when_noth
     assert (reader.name, reader.next_read, reader.mode) == (
         "Events sync", datetime(2026, 9, 28, 6, tzinfo=UTC), "mirror"
     )  # fmt: skip
-    assert found.reasons[0] == first
+    assert found.reasons[:3] == change.reasons[:3]
 
 
 def test_the_count_of_nulls_is_named_with_when_it_was_taken() -> None:
@@ -106,7 +106,7 @@ def test_a_condition_that_undoes_an_outer_join_is_dangerous_and_names_the_nulls_
     assert found.verdict == DANGEROUS
     assert "works as an inner one" in found.reasons[0]
     assert "was NULL in 7 of 9 rows when measured at noon" in found.reasons[0]
-    assert "The NULL-safe form is coalesce(a.is_internal, false) = false." in found.reasons[0]
+    assert found.reasons[2] == "The NULL-safe form is coalesce(a.is_internal, false) = false."
     assert seed(join="left").verdict == DANGEROUS
 
 
@@ -199,7 +199,6 @@ def test_people_come_once_with_the_strongest_reason() -> None:
         ("Sam", "operates the sync Events sync"),
         ("Bea", "owns in the business the sync Events sync"),
     ]
-    assert "reads at 02:00 America/New_York" in found.people[3].why
 
 
 def test_two_domains_are_both_asked_and_a_hidden_reader_keeps_its_name() -> None:

@@ -73,7 +73,7 @@ def test_a_changed_file_reaches_what_is_made_of_its_asset_with_the_next_reads() 
     )  # fmt: skip
     assert found.reasons == ("pb_project.yaml makes profiles.id_graph; what its change does to the rows is not known.",)
     assert change.reasons[1] == (
-        "It reaches the activation sync Top tier to mail (next read 06:00 UTC, in 3 h 5 min), and 1 more reader."
+        "It reaches the activation sync Top tier to mail (next read Sat 3 Oct 06:00 UTC), and 1 more reader."
     )
     first, second = found.readers
     assert (first.name, first.hops, first.through) == (
@@ -137,7 +137,7 @@ def test_a_removed_file_whose_asset_has_readers_is_dangerous() -> None:
     assert found.verdict == "dangerous"
     assert found.reasons == (
         "models/cohorts.yaml is removed, and makes profiles.user_features, profiles.top_tier no more. That feeds the "
-        "activation sync Top tier to mail (next read 06:00 UTC, in 3 h 5 min), and 1 more reader. Whether another file "
+        "activation sync Top tier to mail (next read Sat 3 Oct 06:00 UTC), and 1 more reader. Whether another file "
         "still does is not known.",
     )
 

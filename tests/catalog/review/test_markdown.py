@@ -28,8 +28,8 @@ def test_the_verdict_comes_first_then_why_then_who_reads_next_then_whom_to_ask()
         "## ⛔ Dangerous\n",
         "3 changes: 1 dangerous, 1 to look at, 1 safe.",
         "3,912 when last measured",
-        "**Next reader:** Mirror sync `account events` (Mixpanel) reads **02:00 America/New\\_York (06:00 UTC), "
-        "in 47 min**. A repair is in time until 01:45 (05:45 UTC), in 32 min.",
+        "**Next reader:** Mirror sync `account events` (Mixpanel) reads **Mon 28 Sep 02:00 America/New\\_York "
+        "(06:00 UTC)**, 47 min after this review. A repair is in time until Mon 28 Sep 01:45 (05:45 UTC).",
         "**Ask**\n\n- Dana Reyes: approves changes in Growth\n- Sam Okafor",
         "### Changes",
         "| ⛔\u00a0Dangerous | `stg_app__accounts` | Can only drop rows | 2 |",
@@ -53,7 +53,7 @@ def test_a_grave_change_says_what_changed_where_with_evidence_and_the_null_safe_
         "⛔ **Dangerous, shown by a fact** in `models/staging/stg_app__accounts.sql:14`:",
         "- 3,912 of 48,210 rows",
         "```diff\n- not a.is_internal\n+ a.is_internal is distinct from true\n```",
-        "| Mirror sync `account events` (Mixpanel) | 02:00",
+        "| Mirror sync `account events` (Mixpanel) | Mon 28 Sep 02:00",
         "| Sam Okafor | `fct_account_events` |",
         "| dashboard `Activation board` | time not known | Growth PM (owns it in the business) |",
         "**Downstream:** 12 models, 1 dashboard",

@@ -90,33 +90,29 @@ def test_numbers_have_separators_and_the_right_plural() -> None:
 @pytest.mark.parametrize(
     ("hour", "zone", "said"),
     [
-        (6, "America/New_York", "02:00 America/New\\_York (06:00 UTC), in 47 min"),
-        (6, "UTC", "06:00 UTC, in 47 min"),
-        (6, "Africa/Abidjan", "06:00 Africa/Abidjan, in 47 min"),
-        (6, "Nowhere/Else", "06:00 UTC, in 47 min"),
-        (6, "../../etc/passwd", "06:00 UTC, in 47 min"),
-        (6, "", "06:00 UTC, in 47 min"),
-        (22, "Asia/Tokyo", "Tue 29 Sep 07:00 Asia/Tokyo (22:00 UTC), in 16 h 47 min"),
+        (6, "America/New_York", "Mon 28 Sep 02:00 America/New_York (06:00 UTC)"),
+        (2, "America/New_York", "Sun 27 Sep 22:00 America/New_York (Mon 28 Sep 02:00 UTC)"),
+        (6, "UTC", "Mon 28 Sep 06:00 UTC"),
+        (6, "Africa/Abidjan", "Mon 28 Sep 06:00 Africa/Abidjan"),
+        (6, "Nowhere/Else", "Mon 28 Sep 06:00 UTC"),
+        (6, "../../etc/passwd", "Mon 28 Sep 06:00 UTC"),
+        (6, "", "Mon 28 Sep 06:00 UTC"),
+        (22, "Asia/Tokyo", "Tue 29 Sep 07:00 Asia/Tokyo (Mon 28 Sep 22:00 UTC)"),
     ],
 )
-def test_a_time_is_told_there_and_in_utc_and_how_far_away_it_is(hour: int, zone: str, said: str) -> None:
-    assert moment(datetime(2026, 9, 28, hour, tzinfo=UTC), zone, AT) == said
-
-
-def test_without_a_time_of_review_a_moment_has_its_day_and_no_distance() -> None:
-    assert moment(datetime(2026, 9, 28, 6, tzinfo=UTC)) == "Mon 28 Sep 06:00 UTC"
+def test_a_time_is_told_there_and_in_utc_with_its_day(hour: int, zone: str, said: str) -> None:
+    assert moment(datetime(2026, 9, 28, hour, tzinfo=UTC), zone) == said
 
 
 @pytest.mark.parametrize(
     ("away", "said"),
     [
-        (timedelta(seconds=20), "now"),
-        (timedelta(minutes=119), "in 119 min"),
-        (timedelta(hours=2), "in 2 h"),
-        (timedelta(hours=5, minutes=10, seconds=59), "in 5 h 10 min"),
-        (timedelta(days=3, hours=2), "in 3 days"),
-        (timedelta(minutes=-4), "4 min ago"),
-        (timedelta(days=1_500), "in 1,500 days"),
+        (timedelta(seconds=20), "0 min"),
+        (timedelta(minutes=119), "119 min"),
+        (timedelta(hours=2), "2 h"),
+        (timedelta(hours=5, minutes=10, seconds=59), "5 h 10 min"),
+        (timedelta(days=3, hours=2), "3 days"),
+        (timedelta(days=1_500), "1,500 days"),
     ],
 )
 def test_a_distance_is_told_in_the_unit_that_a_person_takes(away: timedelta, said: str) -> None:
