@@ -15,11 +15,11 @@ from catalog.damage_order import LIVE, urgency
 from catalog.declared_readers import standing
 from catalog.graph.answering import everybody
 from catalog.models import Asset, Consumer, EdgeClaim, NodeClaim
-from catalog.next_reads import next_time
 from foundation import canonical
 from foundation.bulk import chunks
 from foundation.errors import BadInput
 from foundation.people import display_name
+from foundation.schedule import next_time
 
 GAPS: Final = {
     "unknown_table": "reads a table that nobody knows",

@@ -9,6 +9,7 @@ from cronsim import CronSim, CronSimError
 
 from foundation.errors import BadInput
 
+_ANY_MOMENT = datetime(2000, 1, 1, tzinfo=UTC)
 _NO_ZONES = ("localtime", "posixrules", "posix/", "right/", "Factory")
 
 
@@ -28,6 +29,20 @@ def next_run(cron: str, zone: str, after: datetime) -> datetime:
         raise BadInput(f"The cron line {cron!r} cannot be read: {error}.") from None
     except StopIteration:
         raise BadInput(f"The cron line {cron!r} never fires.") from None
+
+
+def next_time(cron: str, zone: str, at: datetime) -> datetime | None:
+    """As `next_run`; None without a schedule, and for one that cannot be read any more (its zone is gone): one that
+    nobody can read must not hide all the others."""
+    try:
+        return next_run(cron, zone or "UTC", at) if cron else None
+    except BadInput:
+        return None
+
+
+def check_schedule(cron: str, zone: str) -> None:
+    """Return when the line and the zone can be used; BadInput, as of `next_run`, otherwise. It asks no clock."""
+    next_run(cron, zone, _ANY_MOMENT)
 
 
 def _zone(name: str) -> ZoneInfo:

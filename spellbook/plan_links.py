@@ -19,7 +19,7 @@ from catalog.models import PullRequest, Review
 from catalog.review import types
 from catalog.review.estate.names import joined
 from catalog.review.moments import written
-from catalog.services.reviewing.pull_requests import repository_of
+from catalog.services.reviewing.pull_requests import clones_of
 from foundation.errors import BadInput
 from foundation.models import Connection
 from foundation.people import display_name
@@ -57,7 +57,7 @@ class PlanLink:
 def changes_of(connection: Connection) -> list[Step]:
     """The changes of plans for the repository of a connection to GitHub, the newest plan first."""
     steps = Step.objects.filter(kind="change").select_related("plan__incident", "plan__undoes__incident")
-    mine = steps.filter(params__repository__in=_names(connection))
+    mine = steps.filter(params__repository__in=[connection.name, *clones_of(connection)])
     return list(mine.order_by("-plan__created_at", "position")[:MOST])
 
 
@@ -110,26 +110,28 @@ def _link(step: Step, found: Compared) -> PlanLink | None:
     plan, whole = step.plan, not found.lacking
     if plan.state not in LIVE_PLANS and not whole:
         return None
-    which = f"the change of {_called(plan)}, {_standing(step)}"
+    outcome = _outcome(step)
+    which = f"the change of {_called(plan)}, {_standing(step, outcome)}"
     sure = "" if found.base_known else " The commit that the plan was drafted on cannot be read here."
     if whole and not found.more:
-        return _made(step, EQUAL, f"This is exactly {which}.{sure}")
+        return _as_link(step, outcome, EQUAL, f"This is exactly {which}.{sure}")
     if whole:
-        return _made(step, CONTAINS, f"This holds {which}, and changes more: {joined(found.more)}.{sure}")
+        return _as_link(step, outcome, CONTAINS, f"This holds {which}, and changes more: {joined(found.more)}.{sure}")
     if not found.shared:
-        return _made(step, DIFFERS, f"This is not {which}: it changes the same files in another way.{sure}")
-    return _made(step, DIFFERS, f"This is not {which}: {joined(found.lacking)}.{sure}")
+        return _as_link(step, outcome, DIFFERS, f"This is not {which}: it changes the same files in another way.{sure}")
+    return _as_link(step, outcome, DIFFERS, f"This is not {which}: {joined(found.lacking)}.{sure}")
 
 
 def _unknown(step: Step, why: str) -> PlanLink:
-    said = f"Whether this is the change of {_called(step.plan)}, {_standing(step)}, is not known: {why.rstrip('.')}."
-    return _made(step, UNKNOWN, said)
+    outcome = _outcome(step)
+    which = f"the change of {_called(step.plan)}, {_standing(step, outcome)}"
+    return _as_link(step, outcome, UNKNOWN, f"Whether this is {which}, is not known: {why.rstrip('.')}.")
 
 
-def _made(step: Step, verdict: str, sentence: str) -> PlanLink:
+def _as_link(step: Step, outcome: Outcome | None, verdict: str, sentence: str) -> PlanLink:
     state = step.plan.state
     if state in LIVE_PLANS:
-        state = APPROVED if _outcome(step) is not None else WAITING
+        state = APPROVED if outcome is not None else WAITING
     return PlanLink(step.plan_id, state, verdict, sentence)
 
 
@@ -141,11 +143,10 @@ def _called(plan: Plan) -> str:
     return f"the plan that undoes that of incident {undone.number}" if undone is not None else f"the plan {plan.pk}"
 
 
-def _standing(step: Step) -> str:
+def _standing(step: Step, outcome: Outcome | None) -> str:
     state = step.plan.state
     if state in OVER:
         return OVER[state]
-    outcome = _outcome(step)
     if outcome is None:
         return "which nobody has approved yet" if state != "acting" else "whose change was not approved"
     votes = outcome.request.votes.filter(decision="approve").select_related("person__principal__name_row")
@@ -161,14 +162,6 @@ def _outcome(step: Step) -> Outcome | None:
 
 def _files(step: Step) -> list[str]:
     return [str(one) for one in step.params.get("files", ())]
-
-
-def _names(connection: Connection) -> list[str]:
-    """The connection itself, and those to git on this machine that say that they are a clone of its repository."""
-    full = repository_of(connection).lower()
-    clones = Connection.objects.filter(kind="git", purpose="code")
-    mine = [one.name for one in clones if str(one.params.get("repository", "")).lower() == full]
-    return [connection.name, *mine]
 
 
 def _path(step: Step) -> str:

@@ -28,6 +28,11 @@ from spellbook.review_columns import columns_of, keys_of
 SOURCE: Final = "Spellbook"
 
 
+def opaque(kind: str, pk: int) -> str:
+    """What an asset of a restricted domain is called: it says nothing, and still joins the asset to what reads it."""
+    return f"restricted {kind} {pk}"
+
+
 @dataclass(frozen=True, slots=True)
 class Table:
     """An asset of the graph. `told_by` are the dbt projects that tell of it, `opaque` says that its name is hidden."""
@@ -42,8 +47,8 @@ class Table:
 
     @property
     def shown(self) -> str:
-        """Its name, or one that says nothing and still joins it to what reads it."""
-        return f"restricted {self.kind} {self.pk}" if self.opaque else self.name
+        """Its name, or one that says nothing."""
+        return opaque(self.kind, self.pk) if self.opaque else self.name
 
 
 def document(
@@ -62,6 +67,7 @@ def document(
         _refuse_half(tables, project)
     readers = register(now(), baselines=lambda ids: (), limit=None).rows
     feeding = _feeding(tables, project)
+    measured = _measured(tables, project)
     people = everybody(list(tables))
     key = {pk: one.key for pk, one in domains.items()}
     return FactsDocument(
@@ -81,9 +87,9 @@ def document(
             for pk, one in tables.items()
         ),
         readers=tuple(_reader(row, tables, veiled, key) for row in readers),
-        columns=columns_of(_measured(tables, project)),
-        keys=keys_of(_measured(tables, project)),
-        rules=tuple(_rules(tables)),
+        columns=columns_of(measured),
+        keys=keys_of(measured),
+        rules=tuple(_rules(tables, {row.asset.pk: row.asset for row in readers}, veiled)),
     )
 
 
@@ -178,7 +184,7 @@ def _reader(
 
 
 def _name(reader: Asset, veiled: Collection[int]) -> str:
-    return f"restricted {reader.kind} {reader.pk}" if reader.domain_id in veiled else reader.name
+    return opaque(reader.kind, reader.pk) if reader.domain_id in veiled else reader.name
 
 
 def _read(asset: Asset, tables: Mapping[int, Table], veiled: Collection[int]) -> str:
@@ -187,8 +193,13 @@ def _read(asset: Asset, tables: Mapping[int, Table], veiled: Collection[int]) ->
     return table.shown if table is not None else _name(asset, veiled)
 
 
-def _rules(tables: Mapping[int, Table]) -> Iterator[Rule]:
-    for one in ReviewRule.objects.filter(lifted_at__isnull=True).order_by("pk"):
-        table = tables.get(one.asset_id)
-        if table is not None and not table.opaque:
-            yield Rule(table.unique_id or table.name, one.reason)
+def _rules(tables: Mapping[int, Table], readers: Mapping[int, Asset], veiled: Collection[int]) -> Iterator[Rule]:
+    """The open rules of tables and readers, by the name under which the document has them; why a rule of a restricted
+    domain is set is left out (D19)."""
+    for one in ReviewRule.objects.filter(lifted_at__isnull=True).select_related("asset").order_by("pk"):
+        reason = "" if one.asset.domain_id in veiled else one.reason
+        table, reader = tables.get(one.asset_id), readers.get(one.asset_id)
+        if table is not None:
+            yield Rule(table.shown if table.opaque else table.unique_id or table.name, reason)
+        elif reader is not None:
+            yield Rule(_name(reader, veiled), reason)

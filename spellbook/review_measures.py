@@ -37,13 +37,18 @@ def with_counts(known: Knowledge, reviewed: Reviewed) -> Review:
 
     Nothing is counted where no finding hangs on it. A table that cannot be asked is told in the notes.
     """
+    return with_counts_or_not(known, reviewed)[0]
+
+
+def with_counts_or_not(known: Knowledge, reviewed: Reviewed) -> tuple[Review, bool]:
+    """As `with_counts`, and whether a table could not be asked."""
     asked = _Asked(known.facts)
     first = reviewed(replace(known, facts=asked))
     if not asked.unknown or not any(_hangs_on_nulls(first)):
-        return first
+        return first, False
     counted, problems = _counted(asked.unknown)
     second = reviewed(replace(known, facts=_Counted(known.facts, counted))) if counted else first
-    return replace(second, notes=(*second.notes, *problems))
+    return replace(second, notes=(*second.notes, *problems)), bool(problems)
 
 
 def _hangs_on_nulls(review: Review) -> Iterator[bool]:

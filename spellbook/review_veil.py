@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from functools import cached_property
 from typing import Any, Final
 
-from catalog.models import Review
+from catalog.models import Asset, Review
 from catalog.selectors import assets_by_id, assets_of_nodes
 from spellbook.sight import Sight
 
@@ -48,7 +48,14 @@ class Veil:
         found = assets_of_nodes(sorted(names))
         told = assets_by_id([one["asset"] for one in review.subjects if one.get("asset") is not None])
         found |= {one["unique_id"]: told[one["asset"]] for one in review.subjects if one.get("asset") in told}
-        return {one: names.get(one, "") for one, asset in found.items() if not self.sight.sees(asset)}
+        own = {one: names.get(one, "") for one, asset in found.items() if not self.sight.sees(asset)}
+        return own | self._around
+
+    @cached_property
+    def _around(self) -> dict[str, str]:
+        """The names of all tables of the hidden domains, whole and short: a change may lead to any of them."""
+        rows = Asset.objects.filter(domain__in=list(self.sight.hidden_domains)).values_list("name", flat=True)
+        return {name: name.rpartition(".")[2] for name in rows}
 
 
 class _Cover:

@@ -14,6 +14,7 @@ from typing import Final, TypeAlias
 from catalog.code_hosts.github.client import GitHub, open_github
 from catalog.models import PullRequest, Review
 from catalog.review.moments import written
+from catalog.review_rows import acknowledgements
 from catalog.services.reviewing import answers, deliveries, keeping, posting, pull_requests
 from catalog.services.reviewing.answers import Acknowledged, Answer
 from catalog.services.reviewing.keeping import Made
@@ -21,8 +22,7 @@ from foundation import due
 from foundation.audit import Actor
 from foundation.clock import now
 from foundation.errors import BadInput, Conflict, SpellbookError
-from foundation.people import display_name
-from spellbook import review_policy, stuck
+from spellbook import review_acknowledging, stuck
 from spellbook.conductor import conductor
 from spellbook.review_from_files import from_files
 from spellbook.review_links import page_of
@@ -30,8 +30,9 @@ from spellbook.review_manifests import from_manifests
 
 log = logging.getLogger(__name__)
 
-Source: TypeAlias = Callable[[PullRequest, GitHub], Made | None]
-"""From a pull request to its review; None while what it is made of is not there. BadInput when that cannot be used."""
+Source: TypeAlias = Callable[[PullRequest, GitHub, datetime], Made | None]
+"""From a pull request to its review as of a moment; None while what it is made of is not there. BadInput when that
+cannot be used."""
 SOURCES: Final[tuple[Source, ...]] = (from_files, from_manifests)
 """The first that gives a review counts."""
 
@@ -61,8 +62,9 @@ def sweep(limit: int) -> int:
     return limit
 
 
-def look(row: PullRequest, *, actor: Actor) -> timedelta | None:
-    """One look at a claimed pull request; returns when to look again (None: when somebody asks).
+def look(row: PullRequest, *, actor: Actor, at: datetime | None = None) -> timedelta | None:
+    """One look at a claimed pull request, as of the moment `at` (None: now); returns when to look again (None: when
+    somebody asks).
 
     Raises what host and services raise; what was done until then is noted.
     """
@@ -70,22 +72,34 @@ def look(row: PullRequest, *, actor: Actor) -> timedelta | None:
         pull_requests.note_read(row, github.pull_request(row.number), actor=actor)
         if row.state != "open":
             return None
-        answer, pause = _answer(row, github, actor)
-        posting.post(row, answer, github, page_of(row), actor=actor)
+        answer, pause = _answer(row, github, actor, at or now())
+        posting.post(row, _of_commit(row, answer), github, page_of(row), actor=actor)
     return pause
+
+
+def _of_commit(row: PullRequest, answer: Answer) -> Answer:
+    """The answer with a check that fails while another open pull request of the same commit waits for a person.
+
+    The host knows one check of a name on a commit: a harmless review into one branch opens no way into another.
+    """
+    others = PullRequest.objects.filter(connection=row.connection_id, head_sha=row.head_sha, state="open")
+    for other in others.exclude(pk=row.pk).select_related("review").order_by("number"):
+        review = other.review
+        if review is not None and review.needs_answer and not review_acknowledging.answered(review):
+            return answers.failing_with(answer, other.number)
+    return answer
 
 
 def answer_to(row: PullRequest, review: Review) -> Answer:
     """What the host is told of a review, with who acknowledged it."""
-    made = review.acknowledgements.select_related("person__principal__name_row")
-    people = [Acknowledged(display_name(one.person.principal), written(one.at), one.reason) for one in made]
-    return answers.reviewed(row, review, review_policy.answered(review), people)
+    people = [Acknowledged(name, written(one.at), one.reason) for one, name in acknowledgements(review)]
+    return answers.reviewed(row, review, review_acknowledging.answered(review), people)
 
 
-def _answer(row: PullRequest, github: GitHub, actor: Actor) -> tuple[Answer, timedelta]:
+def _answer(row: PullRequest, github: GitHub, actor: Actor, at: datetime) -> tuple[Answer, timedelta]:
     """The answer, and when to look again."""
     try:
-        made = next((made for source in SOURCES if (made := source(row, github)) is not None), None)
+        made = next((made for source in SOURCES if (made := source(row, github, at)) is not None), None)
     except BadInput as error:
         _tell(row, str(error))
         return answers.failed(row, str(error), page_of(row)), POLL
@@ -93,7 +107,7 @@ def _answer(row: PullRequest, github: GitHub, actor: Actor) -> tuple[Answer, tim
         review = keeping.keep(row, made, actor=actor)
         pull_requests.hold(row, waiting_since=None, problem="")
         return answer_to(row, review), POLL
-    return _waiting(row, now())
+    return _waiting(row, at)
 
 
 def _waiting(row: PullRequest, moment: datetime) -> tuple[Answer, timedelta]:
@@ -117,12 +131,26 @@ def _advance(row: PullRequest, actor: Actor) -> None:
     except Conflict:  # another worker has it
         return
     except SpellbookError as error:
+        _told_there(row, str(error), actor)
         _failed(row, str(error), getattr(error, "until", None))
     except Exception:
         log.exception("%s could not be reviewed", row)
+        _told_there(row, OUR_FAULT, actor)
         _failed(row, OUR_FAULT, None)
     else:
         pull_requests.give_back(row, pause, failures=0)
+
+
+def _told_there(row: PullRequest, problem: str, actor: Actor) -> None:
+    """Say at the host that its head is not reviewed, where an older commit's review would pass for that of this one."""
+    if row.state != "open" or (row.review is not None and row.review.head_sha == row.head_sha):
+        return
+    try:
+        with open_github(row.connection) as github:
+            answer = answers.failed(row, problem, page_of(row))
+            posting.post(row, answer, github, page_of(row), actor=actor)
+    except SpellbookError as error:  # most likely the trouble of before; the next look says it
+        log.info("%s could not be told that it is not reviewed: %s", row, error)
 
 
 def _failed(row: PullRequest, problem: str, until: datetime | None) -> None:

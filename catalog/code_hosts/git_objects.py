@@ -1,4 +1,4 @@
-"""Commits, files and differences of a git repository on this machine, read only.
+"""Commits and files of a git repository on this machine, read only.
 
 Objects are read with plumbing commands; attributes, filters, hooks and settings of the repository have no say.
 `repo` is the path of the repository (its work tree or a bare one); a commit is named by its whole id.
@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from datetime import datetime
 from pathlib import Path
 
-from catalog.code_hosts.git_process import checked_branch, checked_path, checked_sha, opened, run
+from catalog.code_hosts.git_process import SHA, checked_branch, checked_path, checked_sha, opened, run
 from foundation.errors import BadInput, NotFound
 
 FORMAT = "%H%x00%an%x00%ae%x00%aI%x00%cI%x00%s%x00%P"
@@ -78,6 +78,19 @@ def is_ancestor(repo: Path | str, a: str, b: str) -> bool:
     return run(path, "merge-base", "--is-ancestor", a, b, codes=(0, 1)).returncode == 0
 
 
+def contained(repo: Path | str, shas: Sequence[str], tip: str) -> frozenset[str]:
+    """Those of `shas` that the repository has and that the commit `tip` contains, with a few calls of git."""
+    path = with_commit(repo, tip)
+    wanted = [sha for sha in shas if SHA.fullmatch(sha)]
+    asked = "".join(f"{sha}\n" for sha in wanted).encode()
+    answers = run(path, "cat-file", "--batch-check=%(objectname) %(objecttype)", stdin=asked).stdout.decode()
+    there = [sha for sha, line in zip(wanted, answers.splitlines(), strict=True) if line == f"{sha} commit"]
+    if not there:
+        return frozenset()
+    outside = run(path, "rev-list", *there, f"^{tip}").stdout.decode().split()
+    return frozenset(there) - frozenset(outside)
+
+
 def commit_info(repo: Path | str, sha: str) -> CommitInfo:
     """Author, times, subject and parents of a commit."""
     return _commits(with_commit(repo, sha), "--no-walk", sha)[0]
@@ -87,16 +100,6 @@ def commits_between(repo: Path | str, a: str, b: str, paths: Sequence[str] = ())
     """The commits that `b` contains and `a` does not, newest first; with `paths`, those that touched one of them."""
     path = with_commit(repo, a, b)
     return _commits(path, b, f"^{a}", "--", *(checked_path(name) for name in paths))
-
-
-def diff(repo: Path | str, a: str, b: str) -> str:
-    """The patch from commit `a` to commit `b`, three lines of context, renames shown as removal and addition.
-
-    Bytes that are not UTF-8 are kept as surrogate escapes."""
-    path = with_commit(repo, a, b)
-    options = ("-r", "-p", "-U3", "--full-index", "--no-renames", "--no-ext-diff", "--no-textconv", "--no-color")
-    prefixes = ("--src-prefix=a/", "--dst-prefix=b/", "--diff-algorithm=myers", "--submodule=short")
-    return run(path, "diff-tree", *options, *prefixes, a, b, "--").stdout.decode("utf-8", "surrogateescape")
 
 
 def with_commit(repo: Path | str, *shas: str) -> Path:

@@ -12,6 +12,21 @@ from catalog.column_lineage.values import AGGREGATED, CONSTANT, IDENTITY, TRANSF
 _NEIGHBOURS = (exp.Lag, exp.Lead, exp.FirstValue, exp.LastValue, exp.NthValue)
 """Aggregates by their class that take the value of one other row as it is."""
 
+_MAKE_ROWS = (
+    exp.UDTF, exp.Explode, exp.Posexplode, exp.Inline, exp.Stack, exp.Unnest, exp.GenerateSeries,
+    exp.ExplodingGenerateSeries,
+)  # fmt: skip
+_MAKE_ROWS_BY_NAME = (
+    "_elements",
+    "_elements_text",
+    "_each",
+    "_each_text",
+    "_keys",
+    "_to_table",
+    "_tuple",
+    "_subscripts",
+)
+
 
 def value_of(node: exp.Expr, frame: Frame) -> Value:
     """What the value of `node` is made of; subqueries inside it count, and what they filter decides rows of `frame`."""
@@ -35,6 +50,16 @@ def value_of(node: exp.Expr, frame: Frame) -> Value:
 def sources_in(nodes: Iterator[exp.Expr] | list[exp.Expr], frame: Frame) -> set[Source]:
     """The columns that conditions and orders look at."""
     return {source for node in nodes for source in value_of(node, frame).sources}
+
+
+def making_rows(item: exp.Expr, frame: Frame) -> set[Source]:
+    """What decides how many rows an item of a select list makes of one: the arguments of functions that make rows."""
+    makers: list[exp.Expr] = [
+        node for node in _pieces(item) if isinstance(node, _MAKE_ROWS) and not isinstance(node, exp.Query)
+    ]
+    named = [node for node in _pieces(item) if isinstance(node, exp.Anonymous)]
+    makers.extend(node for node in named if node.name.lower().endswith(_MAKE_ROWS_BY_NAME))
+    return sources_in(makers, frame)
 
 
 def _pieces(root: exp.Expr) -> Iterator[exp.Expr]:

@@ -61,7 +61,8 @@ def _table(item: exp.Table, frame: Frame) -> Relation:
         return _cte(parts[0], frame)
     if frame.context.dialect == "bigquery" and len(parts) > 1 and frame.relation(parts[0]) is not None:
         array = exp.column(exp.to_identifier(parts[1]), table=exp.to_identifier(parts[0]))
-        return Relation(rest=Rest(value=frame.resolve(array).at_least(TRANSFORMED)))
+        made = frame.resolve(array).at_least(TRANSFORMED)
+        return Relation(rest=Rest(value=made), rows=made.sources)
     table = frame.context.schema.named(parts) or parts
     frame.context.tables[table] = None
     return of_table(table, frame.context.schema.columns(table))
@@ -88,7 +89,7 @@ def values(item: exp.Values, frame: Frame) -> Relation:
 
 
 def _made(item: exp.Expr, names: list[str], frame: Frame) -> Relation:
-    """Rows that a function makes: all its columns are made of its arguments."""
+    """Rows that a function makes: its arguments decide how many, and all its columns are made of them."""
     made = item.this if isinstance(item, exp.Table | exp.Lateral | exp.TableFromRows) else item
     argument = value_of(made if isinstance(made, exp.Expr) else item, frame).at_least(TRANSFORMED)
     if not _only_arguments(made):
@@ -102,7 +103,8 @@ def _made(item: exp.Expr, names: list[str], frame: Frame) -> Relation:
     if not columns and alias:  # `unnest(list) as x`: x is the column too
         columns = [(alias, argument)]
     reasons = argument.reasons if not _only_arguments(made) else frozenset()
-    return Relation(tuple(columns), None if names else Rest(value=argument), reasons=reasons)
+    rest = None if names else Rest(value=argument)
+    return Relation(tuple(columns), rest, rows=argument.sources, reasons=reasons)
 
 
 def _only_arguments(made: exp.Expr) -> bool:

@@ -6,7 +6,7 @@ from dataclasses import replace
 
 from sqlglot import exp
 
-from catalog.column_lineage.expressions import sources_in, value_of
+from catalog.column_lineage.expressions import making_rows, sources_in, value_of
 from catalog.column_lineage.frames import Context, Env, Frame
 from catalog.column_lineage.from_items import take, values
 from catalog.column_lineage.joins import join, take_all
@@ -19,6 +19,8 @@ from catalog.column_lineage.values import Source, Value
 _CONDITIONS = ("where", "having", "qualify", "prewhere", "connect", "start")
 PASSES = 10
 """A recursive CTE is evaluated until nothing changes; each pass follows a value through one column more."""
+MOST_DIGITS = 9
+"""A longer number names no place of a list."""
 
 
 def evaluate(context: Context, query: exp.Expr, env: Env, outer: Frame | None) -> Relation:
@@ -107,6 +109,7 @@ def _outputs(item: exp.Expr, place: int, frame: Frame) -> tuple[list[tuple[str, 
     if isinstance(item, exp.Star) or (isinstance(item, exp.Column) and item.is_star):
         return expand(item, frame)
     value = value_of(item, frame)
+    frame.rows |= making_rows(item, frame)
     if isinstance(item, exp.Aliases):
         return [(name.name, value) for name in item.expressions], None
     return [(item.alias_or_name or item.output_name or f"column {place}", value)], None
@@ -133,7 +136,13 @@ def _groups(select: exp.Select, made: Relation, frame: Frame) -> set[Source]:
         return {source for _, value in made.columns if value.kind != "aggregated" for source in value.sources}
     found = sources_in([group], frame)
     for one in group.expressions:
-        place = int(one.name) if isinstance(one, exp.Literal) and one.is_int else 0
+        place = _place(one)
         if 0 < place <= len(made.columns):
             found |= made.columns[place - 1][1].sources
     return found
+
+
+def _place(node: exp.Expr) -> int:
+    """The place that a number of GROUP BY names; 0 for anything else."""
+    number = isinstance(node, exp.Literal) and not node.is_string and len(node.name) <= MOST_DIGITS
+    return int(node.name) if number and node.name.isascii() and node.name.isdigit() else 0

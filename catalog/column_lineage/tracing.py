@@ -10,7 +10,7 @@ from catalog.column_lineage.queries import evaluate
 from catalog.column_lineage.reading import Unreadable, deep_calls, read
 from catalog.column_lineage.relations import Relation
 from catalog.column_lineage.tables import Schema, Tables
-from catalog.column_lineage.values import NO_SOURCES, Sources, Table, Value
+from catalog.column_lineage.values import NO_SOURCES, Sources, Table, Value, joined
 
 KNOWN, PARTLY, UNKNOWN = "known", "partly", "unknown"
 SURE = 80
@@ -25,6 +25,7 @@ class Traced:
     `rows` are the columns that decide which rows there are (conditions, joins, groups, limits). `tables` are all
     tables read, each as (database, schema, name) as far as the SQL says it, or as the schema calls it. `state` is
     known, partly (some columns are told by their tables alone) or unknown (nothing was read), `reason` says why.
+    `repeated` is what the further columns of a name are made of where several have it; `columns` holds the first.
     """
 
     state: str
@@ -35,6 +36,7 @@ class Traced:
     rows: Sources = NO_SOURCES
     tables: tuple[Table, ...] = ()
     reason: str = ""
+    repeated: Mapping[str, Value] = field(default_factory=dict)
 
 
 def trace(sql: str, *, dialect: str, schema: Schema) -> Traced:
@@ -77,4 +79,12 @@ def _traced(relation: Relation, context: Context) -> Traced:
         rows=relation.rows,
         tables=tuple(context.tables),
         reason="; ".join(reasons),
+        repeated=_repeated(relation),
     )
+
+
+def _repeated(relation: Relation) -> dict[str, Value]:
+    found: dict[str, list[Value]] = {}
+    for name, value in relation.columns:
+        found.setdefault(name, []).append(value)
+    return {name: joined(values[1:]) for name, values in found.items() if values[1:]}

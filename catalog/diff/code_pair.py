@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 
 from catalog.diff import row_set
 from catalog.diff.jinja import without_jinja
 from catalog.diff.row_set import RowSetChange
+from catalog.diff.same import same_tokens
 from catalog.sources.manifest_types import Node
 
 MOST = 500
@@ -33,19 +35,23 @@ class CodePair:
         before, after = self.before.compiled_code, self.after.compiled_code
         return (self._with_names_of_after(before), after) if before and after else None
 
-    @property
-    def same_text(self) -> bool:
-        """Whether the compiled SQL is the same but for white space and the names of tables."""
+    def same_text(self, dialect: str) -> bool:
+        """Whether the compiled SQL is the same but for white space, comments and the names of tables."""
         if self.before.compiled_code == self.after.compiled_code:
             return True
         found = self.compiled
-        return found is None or found[0].split() == found[1].split()
+        return found is None or same_tokens(*found, dialect)
 
     def _with_names_of_after(self, sql: str) -> str:
-        """dbt writes each relation's name into the compiled text exactly as the manifest holds it."""
-        for before, after in sorted(self._names(), key=lambda pair: -len(pair[0])):
-            sql = sql.replace(before, after)
-        return sql
+        """dbt writes each relation's name into the compiled text exactly as the manifest holds it.
+
+        All in one go, so that a new name which is the old one of another table is not replaced once more.
+        """
+        names = dict(self._names())
+        if not names:
+            return sql
+        found = "|".join(re.escape(name) for name in sorted(names, key=len, reverse=True))
+        return re.sub(rf"(?<!\w)(?:{found})(?!\w)", lambda match: names[match.group()], sql)
 
     def _names(self) -> Iterator[tuple[str, str]]:
         for key in {*self.before.depends_on, self.before.unique_id}:
@@ -77,7 +83,7 @@ class Classifier:
 
     def compiled_differently(self, pair: CodePair) -> bool:
         """Whether equal text became different SQL; incremental models may at each run, and are left out."""
-        if not pair.is_sql or pair.after.materialized == "incremental" or pair.same_text:
+        if not pair.is_sql or pair.after.materialized == "incremental" or pair.same_text(self.dialect):
             return False
         compiled = pair.compiled
         return compiled is not None and not (self._may_parse() and row_set.same_query(*compiled, self.dialect))

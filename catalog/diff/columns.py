@@ -41,16 +41,16 @@ def column_changes(path: str, old: exp.Select, new: exp.Select, dialect: str) ->
     for name, item in after.items():
         if name in before:
             if key(before[name].unalias(), dialect) != key(item.unalias(), dialect):
-                yield lists.found(_kind(before[name], item, dialect), name, before[name], item)
+                yield lists.found(_kind(before[name], item, dialect), _shown(item, dialect), before[name], item)
             continue
         said = key(item.unalias(), dialect)
         same = [other for other in gone if key(gone[other].unalias(), dialect) == said and not item.is_star]
         if same:
-            yield lists.found("column_renamed", name, gone.pop(same[0]), item)
+            yield lists.found("column_renamed", _shown(item, dialect), gone.pop(same[0]), item)
         else:
-            yield lists.found("column_added", name, None, item)
-    for name, item in gone.items():
-        yield lists.found("column_removed", name, item, None)
+            yield lists.found("column_added", _shown(item, dialect), None, item)
+    for item in gone.values():
+        yield lists.found("column_removed", _shown(item, dialect), item, None)
     if [name for name in before if name in after] != [name for name in after if name in before]:
         yield lists.found("column_reordered", "", None, None)
 
@@ -129,14 +129,22 @@ class _ColumnLists:
 
 
 def _by_name(select: exp.Select, dialect: str) -> dict[str, exp.Expr]:
+    """The items under their names, which differ by case where the dialect tells such names apart."""
     found: dict[str, exp.Expr] = {}
     for item in select.expressions:
-        unnamed = item.is_star or not item.alias_or_name
-        name = item.sql(dialect=dialect or None).lower() if unnamed else item.alias_or_name.lower()
+        written = (item.args.get("alias") if isinstance(item, exp.Alias) else None) or item.this
+        known = not item.is_star and item.alias_or_name and isinstance(written, exp.Identifier)
+        name = key(written, dialect) if known else _shown(item, dialect)
         while name in found:
             name += "#"
         found[name] = item
     return found
+
+
+def _shown(item: exp.Expr, dialect: str) -> str:
+    """The name of an item in lower case; its text where it has none."""
+    unnamed = item.is_star or not item.alias_or_name
+    return (item.sql(dialect=dialect or None) if unnamed else item.alias_or_name).lower()
 
 
 def _is_column_of_its_name(item: exp.Expr) -> bool:

@@ -33,9 +33,16 @@ def differences(before: Scopes, after: Scopes, dialect: str) -> Iterator[tuple[R
     pairs = _Pairs(before, after, dialect)
     found = [(path, item) for path in _in_order(after, before) for item in pairs.at(path)]
     found.sort(key=lambda pair: _rank(pair[1].change.kind))
+    same = key(before.query.tree, dialect) == key(after.query.tree, dialect) if _doubled(before, after) else True
+    if not same:
+        found.append(("", _unknown("two parts of the query have one name, and cannot be told apart")))
     for path, item in found:
         alias = item.change.alias
         yield item.change, Step(path, item.effect, item.stage, alias, alias if item.change.kind == "join_added" else "")
+
+
+def _doubled(*queries: Scopes) -> bool:
+    return any(scopes.query.doubled for scopes in queries)
 
 
 def _rank(kind: str) -> int:
@@ -75,6 +82,9 @@ class _Pairs:
         if path in before.places or path in after.places:
             yield from union_changes(path, before, after, self.dialect)
         yield from self._brackets(path)
+        lists = [[key(item, self.dialect) for item in side.columns.get(path, ())] for side in (before, after)]
+        if lists[0] != lists[1]:
+            yield _unknown("the list of columns behind the name changed")
         if path in before.by_path and path in after.by_path:
             yield from self._selects(path, before.by_path[path], after.by_path[path])
         elif path in before.leaves or path in after.leaves:

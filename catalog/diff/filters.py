@@ -13,9 +13,9 @@ from catalog.diff.found import Found, columns_of
 from catalog.diff.row_set_types import CAN_ONLY_ADD, CAN_ONLY_DROP, SAME_ROWS, UNKNOWN, RowSetChange
 from catalog.diff.same import key
 from catalog.diff.selects import conjuncts, sources_of, where_of
-from catalog.diff.shape import fixed_rank, partition_of, with_aliases_in_full
+from catalog.diff.shape import as_written, fixed_rank, partition_of, with_aliases_in_full
 from catalog.diff.stages import Stage
-from catalog.diff.truth import implies
+from catalog.diff.truth import follows, implies
 
 _WORDS = {"added": "a condition was added", "removed": "a condition was removed", "changed": "a condition was changed"}
 _EFFECT = {(True, True): SAME_ROWS, (True, False): CAN_ONLY_ADD, (False, True): CAN_ONLY_DROP, (False, False): UNKNOWN}
@@ -86,7 +86,7 @@ def _compared(
 def _follows(part: exp.Expr, parts: list[exp.Expr], dialect: str) -> bool:
     """Whether `part` says nothing that the others do not say."""
     others = [other for other in parts if other is not part]
-    return implies(others, [part], dialect)[0]
+    return follows(part, others, dialect)
 
 
 def _ranked(before: exp.Expr, after: exp.Expr, select: exp.Select, dialect: str) -> Found | None:
@@ -142,14 +142,14 @@ def _change(kind: str, select: exp.Select, parts: list[exp.Expr], dialect: str, 
     return RowSetChange(
         kind=kind,
         direction=UNKNOWN,
-        predicate=both(parts).sql(dialect=dialect or None),
+        predicate=as_written(both(parts)).sql(dialect=dialect or None),
         columns=columns_of(parts, select),
         note=note,
     )
 
 
 def _with_before(change: RowSetChange, parts: list[exp.Expr], dialect: str) -> RowSetChange:
-    return replace(change, before=both(parts).sql(dialect=dialect or None))
+    return replace(change, before=as_written(both(parts)).sql(dialect=dialect or None))
 
 
 def both(parts: list[exp.Expr]) -> exp.Expr:

@@ -160,7 +160,7 @@ def _by_name(select: exp.Select) -> dict[str, exp.Join]:
 
 
 def _condition(join: exp.Join, dialect: str) -> tuple[list[str], list[str]]:
-    using = [item.name.lower() for item in join.args.get("using") or ()]
+    using = [key(item, dialect) for item in join.args.get("using") or ()]
     return sorted(key(part, dialect) for part in conjuncts(join.args.get("on"))), using
 
 

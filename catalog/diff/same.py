@@ -1,10 +1,13 @@
-"""Whether two trees say the same, and which branch of one set operation is which of another."""
+"""Whether two trees say the same, or two texts."""
 
 from __future__ import annotations
 
 from sqlglot import exp
 from sqlglot.dialects.dialect import Dialect
+from sqlglot.errors import SqlglotError
 
+MAX_CHARACTERS = 1_000_000
+"""Two texts that are longer together are not told apart word by word."""
 _FOLDED = "folded"
 _NEED_NO_BRACKETS = (exp.Column, exp.Literal, exp.Boolean, exp.Null, exp.Paren)
 
@@ -30,23 +33,23 @@ def key(node: exp.Expr | None, dialect: str) -> str:
     return "".join(parts)
 
 
-def matched(branches: list[exp.Expr], others: list[exp.Expr]) -> dict[int, int]:
-    """Which of `branches` is which of `others`: equal ones first, then those that read the same, then by place."""
-    pairs: dict[int, int] = {}
-    for like in (_text, _tables):
-        for place, branch in enumerate(branches):
-            if place in pairs:
-                continue
-            mine = like(branch)
-            free = [number for number in range(len(others)) if number not in pairs.values()]
-            found = next((number for number in free if like(others[number]) == mine), None)
-            if found is not None:
-                pairs[place] = found
-    left = [place for place in range(len(branches)) if place not in pairs]
-    free = [number for number in range(len(others)) if number not in pairs.values()]
-    if len(branches) == len(others) or (1 in (len(branches), len(others)) and not pairs):
-        pairs |= dict(zip(left, free, strict=False))
-    return pairs
+def folded(name: exp.Identifier) -> str:
+    """The name as the dialect compares it, for one of a tree that went through `without_comments`."""
+    return str(name.meta.get(_FOLDED) or name.name)
+
+
+def same_tokens(sql: str, other: str, dialect: str) -> bool:
+    """Whether both texts are the same but for white space and comments, as the dialect tells its words apart."""
+    if sql == other:
+        return True
+    if len(sql) + len(other) > MAX_CHARACTERS:
+        return False
+    try:
+        rules = Dialect.get_or_raise(dialect or None)
+        tokens = [[(token.token_type, token.text) for token in rules.tokenize(text)] for text in (sql, other)]
+    except (SqlglotError, ValueError):
+        return False
+    return tokens[0] == tokens[1]
 
 
 def _write(node: object, parts: list[str], rules: Dialect) -> None:
@@ -83,11 +86,3 @@ def _folded(name: exp.Identifier, rules: Dialect) -> str:
     folded = str(name.args["this"])
     name.set("this", written)
     return folded
-
-
-def _text(branch: exp.Expr) -> str:
-    return key(branch, "")
-
-
-def _tables(branch: exp.Expr) -> str:
-    return " ".join(table.sql().lower() for table in branch.find_all(exp.Table))

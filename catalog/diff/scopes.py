@@ -48,7 +48,7 @@ class Scopes:
             return None
         for scope in _enclosing(path):
             candidate = join_path(scope, source.name)
-            if candidate in self.query.paths and (self.query.recursive or not _within(path, candidate)):
+            if candidate in self.query.ctes and (self.query.recursive or not _within(path, candidate)):
                 return candidate
         return None
 

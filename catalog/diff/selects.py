@@ -2,11 +2,16 @@
 
 from __future__ import annotations
 
+import logging
+
 import sqlglot
 from sqlglot import exp
 from sqlglot.errors import SqlglotError
 
-from catalog.diff.same import matched, without_comments
+from catalog.diff.branches import flat, paired
+from catalog.diff.same import without_comments
+
+_log = logging.getLogger(__name__)
 
 EPHEMERAL = "__dbt__cte__"
 """dbt's prefix of the CTEs into which it pastes ephemeral models; those are nodes of their own."""
@@ -20,7 +25,8 @@ class Selects:
     Paths, in lower case: a CTE's name, `cte/derived` for a derived table inside it, `[0]`, `[1]` for the branches of a
     set operation. `unions` holds the operators of each set operation, `leaves`
     what is a query and no SELECT (VALUES, FROM without SELECT). `branches` holds the branches of each set operation,
-    `nodes` the set operations and brackets at each path, from the outside to the inside.
+    `nodes` the set operations and brackets at each path, from the outside to the inside. `ctes` are the paths of CTEs,
+    `columns` those column lists that a CTE has behind its name, `doubled` says that two parts have one path.
 
     With `like`, the branches take the paths that the same branches have there, and `[gone0]` where it has none.
     """
@@ -33,6 +39,10 @@ class Selects:
         self.by_path: dict[str, exp.Select] = {}
         self.unions: dict[str, tuple[str, ...]] = {}
         self.leaves: dict[str, exp.Expr] = {}
+        self.ctes: set[str] = set()
+        self.columns: dict[str, list[exp.Expr]] = {}
+        self.doubled = False
+        self._named: set[str] = set()
         self.recursive = any(bool(item.args.get("recursive")) for item in tree.find_all(exp.With))
         self._visit(tree, "")
 
@@ -46,31 +56,38 @@ class Selects:
             return
         with_ = query.args.get("with_")
         for cte in with_.expressions if with_ else ():
+            name = join_path(path, cte.alias)
+            self.ctes.add(name)
             if cte.args["alias"].columns:
-                self.leaves[join_path(path, cte.alias) + "()"] = cte.args["alias"]
-            self._visit(cte.this, join_path(path, cte.alias))
+                self.columns[name] = cte.args["alias"].columns
+            self._visit_named(cte.this, name)
         if isinstance(query, exp.Subquery):
             self.nodes.setdefault(path, []).append(query)
             self._visit(query.this, path)
         elif isinstance(query, exp.SetOperation):
             self._visit_branches(query, path)
         elif isinstance(query, exp.Select):
-            (place,) = self._places([query], path) if self.like and path in self.like.branches else [path]
+            (place,) = self._places([query], [], path) if self.like and path in self.like.branches else [path]
             if place != path:
                 self.places[path] = [(place, query)]
             self._visit_select(query, place)
         else:
             self.leaves[path] = query
 
+    def _visit_named(self, query: exp.Expr | None, path: str) -> None:
+        self.doubled = self.doubled or path in self._named
+        self._named.add(path)
+        self._visit(query, path)
+
     def _visit_branches(self, query: exp.SetOperation, path: str) -> None:
-        branches, operators = _flat(query)
+        branches, operators, nodes = flat(query)
         self.unions[path], self.branches[path] = tuple(operators), branches
-        self.nodes.setdefault(path, []).append(query)
-        self.places[path] = list(zip(self._places(branches, path), branches, strict=True))
+        self.nodes.setdefault(path, []).extend(nodes)
+        self.places[path] = list(zip(self._places(branches, operators, path), branches, strict=True))
         for place, branch in self.places[path]:
             self._visit(branch, place)
 
-    def _places(self, branches: list[exp.Expr], path: str) -> list[str]:
+    def _places(self, branches: list[exp.Expr], operators: list[str], path: str) -> list[str]:
         numbered = [f"{path}[{number}]" for number in range(len(branches))]
         if self.like is None or not (path in self.like.branches or path in self.like.by_path):
             return numbered
@@ -79,7 +96,7 @@ class Selects:
             paths = [f"{path}[{number}]" for number in range(len(others))]
         else:
             others, paths = [self.like.by_path[path]], [path]
-        pairs = matched(branches, others)
+        pairs = paired(branches, operators, others, self.like.unions.get(path, ()))
         return [paths[pairs[place]] if place in pairs else f"{path}[gone{place}]" for place in range(len(branches))]
 
     def _visit_select(self, query: exp.Select, path: str) -> None:
@@ -90,7 +107,7 @@ class Selects:
         self.by_path[name] = query
         for place, source in enumerate(sources_of(query)):
             if isinstance(source, exp.Subquery):
-                self._visit(source.this, join_path(name, source.alias or f"derived{place}"))
+                self._visit_named(source.this, join_path(name, source.alias or f"derived{place}"))
 
 
 def parse(sql: str, dialect: str) -> exp.Expr | None:
@@ -99,11 +116,14 @@ def parse(sql: str, dialect: str) -> exp.Expr | None:
         return None
     try:
         trees = [tree for tree in sqlglot.parse(sql, dialect=dialect or None) if tree is not None]
+        if len(trees) != 1 or not isinstance(trees[0], exp.Query):
+            return None
+        without_comments(trees[0], dialect)
     except (SqlglotError, RecursionError, ValueError):
         return None
-    if len(trees) != 1 or not isinstance(trees[0], exp.Query):
+    except Exception:  # the parser fails in its own ways on some SQL that is none
+        _log.warning("A query made the SQL parser fail", exc_info=True)
         return None
-    without_comments(trees[0], dialect)
     return trees[0]
 
 
@@ -156,20 +176,16 @@ def join_path(path: str, name: str) -> str:
 
 
 def hollow(node: exp.Expr) -> exp.Expr:
-    """A copy of `node` for comparison with the queries inside it emptied: these are compared under their own paths.
+    """A copy of the source `node` for comparison; a derived table is emptied, and compared under its own path.
 
+    What stands in anything else (LATERAL, UNNEST, a table function) has no path, and stays.
     The alias of a table goes too: it changes nothing unless a column is asked of another one, which is seen there.
     """
     copy = node.copy()
-    copy.set("with_", None)
-    if isinstance(copy, exp.SetOperation):
+    if isinstance(copy, exp.Subquery):
         copy.set("this", exp.select("1"))
-        copy.set("expression", exp.select("1"))
-    for inner in [copy, copy.this]:
-        if isinstance(inner, exp.Subquery):
-            inner.set("this", exp.select("1"))
-        if isinstance(inner, exp.Table) and not inner.alias_column_names:
-            inner.set("alias", None)
+    elif isinstance(copy, exp.Table) and not copy.alias_column_names:
+        copy.set("alias", None)
     return copy
 
 
@@ -180,16 +196,3 @@ def _in_subquery(column: exp.Expr, root: exp.Expr) -> bool:
             return True
         parent = parent.parent
     return False
-
-
-def _flat(query: exp.SetOperation) -> tuple[list[exp.Expr], list[str]]:
-    """The branches of a chain of set operations from left to right, and the operators between them."""
-    branches: list[exp.Expr] = []
-    operators: list[str] = []
-    current: exp.Expr = query
-    while isinstance(current, exp.SetOperation) and (current is query or not current.args.get("with_")):
-        branches.append(current.expression)
-        operators.append(type(current).__name__ + (" distinct" if current.args.get("distinct") else " all"))
-        current = current.this
-    branches.append(current)
-    return branches[::-1], operators[::-1]

@@ -7,6 +7,8 @@ from enum import Enum
 
 from sqlglot import exp
 
+from catalog.diff.steps import kept
+
 MULTIPLIES_ROWS = (
     exp.Explode,
     exp.Posexplode,
@@ -18,6 +20,8 @@ MULTIPLIES_ROWS = (
 )
 COUNTS_ROWS = (exp.AggFunc, exp.AnonymousAggFunc)
 _NUMBERS_ROWS = (exp.RowNumber,)
+_MOST_DIGITS = 15
+_SHADOWED = "stands for an item of the list or a column"
 
 
 class Shape(Enum):
@@ -73,9 +77,9 @@ def in_full(node: exp.Expr, select: exp.Select) -> exp.Expr:
 
     A name that may mean a column as well stands for both.
     """
-    if isinstance(node, exp.Literal) and not node.is_string and node.name.isdigit():
-        place = int(node.name) - 1
-        return select.expressions[place].unalias() if 0 <= place < len(select.expressions) else node
+    place = whole_number(node)
+    if place is not None:
+        return select.expressions[place - 1].unalias() if 0 < place <= len(select.expressions) else node
     if not isinstance(node, exp.Column) or node.table:
         return node
     named = [
@@ -92,27 +96,52 @@ def in_full(node: exp.Expr, select: exp.Select) -> exp.Expr:
 
 
 def with_aliases_in_full(condition: exp.Expr, select: exp.Select) -> exp.Expr:
-    """A copy of HAVING or QUALIFY in which names of computed items of the select list stand for what they are."""
+    """A copy of HAVING or QUALIFY in which names of computed items of the select list stand for what they are.
+
+    A name that may mean a column as well stands for both; `as_written` gives it back.
+    """
     named = {item.alias.lower(): item.unalias() for item in select.expressions if isinstance(item, exp.Alias)}
 
     def meant(node: exp.Expr) -> exp.Expr:
-        if isinstance(node, exp.Column) and not node.table and node.name.lower() in named:
-            found = named[node.name.lower()]
-            if not any(column.name.lower() == node.name.lower() for column in found.find_all(exp.Column)):
-                return found.copy()
-        return node
+        if not isinstance(node, exp.Column) or node.table or node.name.lower() not in named:
+            return node
+        found = named[node.name.lower()]
+        if not any(column.name.lower() == node.name.lower() for column in found.find_all(exp.Column)):
+            return found.copy()
+        if isinstance(found, exp.Column) and not found.table:
+            return node
+        both = exp.Tuple(expressions=[node.copy(), found.copy()])
+        both.meta[_SHADOWED] = True
+        return both
 
     return condition.copy().transform(meant)
 
 
+def as_written(condition: exp.Expr) -> exp.Expr:
+    """A copy of what `with_aliases_in_full` gave, in which a name that stands for two things is that name again."""
+    given: exp.Expr = condition.copy().transform(lambda node: node.expressions[0] if node.meta.get(_SHADOWED) else node)
+    return given
+
+
 def with_readers(select: exp.Select, changed: set[str]) -> frozenset[str]:
     """The names of the changed items of the select list, and of those that name them."""
-    found = set(changed)
-    for item in select.expressions:
-        named = {column.name.lower() for column in item.find_all(exp.Column) if not column.table}
-        if named & found and not isinstance(item.unalias(), exp.Column):
-            found.add(item.alias_or_name.lower() or "*")
+    readers, found, left = kept(select, _readers), set(changed), list(changed)
+    while left:
+        new = readers.get(left.pop(), frozenset()) - found
+        found |= new
+        left += new
     return frozenset(found)
+
+
+def _readers(select: exp.Select) -> dict[str, frozenset[str]]:
+    """For each name that computed items of the list read, the names of these items."""
+    found: dict[str, set[str]] = {}
+    for item in select.expressions:
+        if not isinstance(item.unalias(), exp.Column):
+            for column in item.find_all(exp.Column):
+                if not column.table:
+                    found.setdefault(column.name.lower(), set()).add(item.alias_or_name.lower() or "*")
+    return {name: frozenset(items) for name, items in found.items()}
 
 
 def fixed_rank(condition: exp.Expr) -> tuple[exp.Window, exp.Expr, int, bool] | None:
@@ -120,22 +149,25 @@ def fixed_rank(condition: exp.Expr) -> tuple[exp.Window, exp.Expr, int, bool] | 
     inner = condition.unnest()
     if not isinstance(inner, exp.EQ | exp.LTE | exp.LT):
         return None
-    window, bound = inner.this.unnest(), inner.expression.unnest()
-    if not isinstance(window, exp.Window) or not isinstance(window.this, _NUMBERS_ROWS):
+    window, rank = inner.this.unnest(), rank_of(inner)
+    if not isinstance(window, exp.Window) or not isinstance(window.this, _NUMBERS_ROWS) or rank is None:
         return None
-    if not isinstance(bound, exp.Literal) or not bound.name.isdigit():
-        return None
-    return window, inner.this, rank_of(inner) or 0, isinstance(inner, exp.EQ)
+    return window, inner.this, rank, isinstance(inner, exp.EQ)
 
 
 def rank_of(comparison: exp.Expr) -> int | None:
     """n of `x = n` and `x <= n`, n - 1 of `x < n`; None for anything else."""
-    bound = comparison.expression
-    if not isinstance(comparison, exp.EQ | exp.LTE | exp.LT) or not isinstance(bound, exp.Literal):
+    if not isinstance(comparison, exp.EQ | exp.LTE | exp.LT):
         return None
-    if bound.is_string or not bound.name.isdigit():
+    bound = whole_number(comparison.expression.unnest())
+    return bound - isinstance(comparison, exp.LT) if bound is not None else None
+
+
+def whole_number(node: exp.Expr | None) -> int | None:
+    """The whole number that `node` writes in digits; None for anything else, and for more digits than can matter."""
+    if not isinstance(node, exp.Literal) or node.is_string or len(node.name) > _MOST_DIGITS:
         return None
-    return int(bound.name) - isinstance(comparison, exp.LT)
+    return int(node.name) if node.name.isascii() and node.name.isdigit() else None
 
 
 def partition_of(window: exp.Window) -> list[exp.Expr]:

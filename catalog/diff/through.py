@@ -54,7 +54,8 @@ class Inside:
         odd = source.args.get("pivots") or source.args.get("sample") or not alias
         if odd or self.shape is Shape.ODD:
             return LOST
-        if isinstance(source, exp.Table | exp.Subquery) and source.alias_column_names:
+        renamed = self.scopes.sources(self.path)[place] in self.scopes.query.columns
+        if renamed or (isinstance(source, exp.Table | exp.Subquery) and source.alias_column_names):
             effect = replace(effect, columns=frozenset({ALL}) if effect.columns else effect.columns)
         inside = Effect(effect.direction, frozenset(f"{alias}.{name}" for name in effect.columns))
         ranked = through_fixed_rank(self.scopes, self.path, place, inside, dict(effect.ranks))

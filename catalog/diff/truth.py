@@ -15,6 +15,7 @@ from sqlglot import exp
 
 from catalog.diff.constants import NotComparable, constant_of
 from catalog.diff.same import key
+from catalog.diff.steps import Steps, UsedUp, counted
 
 Value: TypeAlias = bool | float | str | None
 Case: TypeAlias = dict[str, Value]
@@ -33,25 +34,39 @@ _CHANGES_BY_ITSELF = (exp.Rand, exp.Randn, exp.Uuid)
 
 def implies(first: list[exp.Expr], second: list[exp.Expr], dialect: str) -> tuple[bool, bool]:
     """(every row that all of `first` keep, all of `second` keep too; the same the other way round)."""
-    nodes = [node for part in (*first, *second) for node in itertools.islice(part.walk(), MOST_NODES + 1)]
-    if len(nodes) > MOST_NODES or any(isinstance(node, _CHANGES_BY_ITSELF) for node in nodes):
-        return False, False
+    with counted() as steps:
+        return _implied(first, second, dialect, steps, both_ways=True)
+
+
+def follows(part: exp.Expr, others: list[exp.Expr], dialect: str) -> bool:
+    """Whether every row that all of `others` keep, `part` keeps too."""
+    with counted() as steps:
+        return _implied(others, [part], dialect, steps, both_ways=False)[0]
+
+
+def _implied(
+    first: list[exp.Expr], second: list[exp.Expr], dialect: str, steps: Steps, *, both_ways: bool
+) -> tuple[bool, bool]:
     try:
-        trial = _Trial(dialect, *first, *second)
-        forth = back = True
+        nodes = [node for part in (*first, *second) for node in itertools.islice(part.walk(), MOST_NODES + 1)]
+        steps.spend(len(nodes))
+        if len(nodes) > MOST_NODES or any(isinstance(node, _CHANGES_BY_ITSELF) for node in nodes):
+            return False, False
+        trial = _Trial(dialect, steps, *first, *second)
+        forth, back = True, both_ways
         for case in trial.cases():
             kept = [all(trial.truth(part, case) is True for part in parts) for parts in (first, second)]
             forth, back = forth and kept[0] <= kept[1], back and kept[1] <= kept[0]
             if not (forth or back):
                 break
         return forth, back
-    except (NotComparable, RecursionError):
+    except (NotComparable, RecursionError, UsedUp):
         return False, False
 
 
 class _Trial:
-    def __init__(self, dialect: str, *conditions: exp.Expr) -> None:
-        self.dialect = dialect
+    def __init__(self, dialect: str, steps: Steps, *conditions: exp.Expr) -> None:
+        self.dialect, self.steps = dialect, steps
         self.constants: dict[str, set[tuple[str, float | str | bool]]] = {}
         self.names: dict[int, str] = {}
         for condition in conditions:
@@ -70,6 +85,7 @@ class _Trial:
 
     def truth(self, node: exp.Expr, case: Case) -> bool | None:
         """The truth value of a condition in one case."""
+        self.steps.spend()
         if isinstance(node, exp.Paren):
             return self.truth(node.this, case)
         if isinstance(node, exp.Not):
@@ -106,6 +122,7 @@ class _Trial:
         return self.names[id(node)]
 
     def _value(self, node: exp.Expr, case: Case) -> Value:
+        self.steps.spend()
         name, constant = self._name(node), constant_of(node, self.dialect)
         if name in case or constant is not None:
             return case[name] if constant is None else None if constant[0] == "null" else constant[1]

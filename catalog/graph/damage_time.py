@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from catalog.damage_order import LIVE, harm_of, last_useful_minute
 from catalog.graph.raw_rows import fetched
 from catalog.models import Consumer
-from catalog.next_reads import next_time
+from foundation.schedule import next_time
 
 
 class Said(NamedTuple):

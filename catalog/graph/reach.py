@@ -144,6 +144,7 @@ def _consumer(
     consumer: Consumer, hops: int, via: int, by: str | None, people: Mapping[str, Sequence[Who]], at: datetime
 ) -> dict[str, Any]:
     read = next_read(consumer, at)
+    last = last_useful_minute(consumer, read)
     sync = getattr(consumer, "sync", None)
     return {
         **_node(consumer.asset, hops, via),
@@ -155,7 +156,7 @@ def _consumer(
         "consequence": consumer.consequence,
         "next_read": canonical.timestamp(read) if read else None,
         "lead_seconds": consumer.lead_seconds,
-        "last_useful_minute": canonical.timestamp(last_useful_minute(consumer, read)) if read else None,
+        "last_useful_minute": canonical.timestamp(last) if last else None,
         **{role: _person(first(people, role)) for role in ROLES},
         "approved_by": _approver(consumer.approved_by),
     }

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 
 from sqlglot import exp
@@ -13,6 +14,7 @@ from catalog.lints.types import CERTAIN, DANGEROUS, INFO, LOOK, POSSIBLE, Facts,
 
 RULE = "fan-out-join"
 _KINDS = ("inner", "left", "right", "full", "cross")
+_INNER_OR_LEFT = re.compile(r"^(?:INNER |LEFT |LEFT OUTER )?JOIN\b", re.IGNORECASE)
 _SEVERITY = {"no": DANGEROUS, "unknown": LOOK, "measured_yes": INFO}
 
 
@@ -21,9 +23,15 @@ def check(before: ModelState | None, after: ModelState, facts: Facts, readers: t
 
     Certain where the facts count keys with several rows; possible where no unique test and no count is known; not
     found where a unique test, GROUP BY, DISTINCT or row_number() = 1 makes the key unique. Not known: whether the
-    other side of a right or full join repeats. No rewrite: which of the matches is meant is not clear.
+    other side of a right or full join repeats. No rewrite: which of the matches is meant is not clear. An inner join
+    that was a left one, or the other way round, repeats what it repeated before.
     """
-    yield from brought(before, after, lambda query: of_query(query, facts))
+    yield from brought(before, after, lambda query: of_query(query, facts), _repeating)
+
+
+def _repeating(join: str) -> str:
+    """The SQL of a join without what changes nothing in how often the rows of its left side come."""
+    return _INNER_OR_LEFT.sub("JOIN", join)
 
 
 def of_query(query: Query, facts: Facts) -> Iterator[Finding]:

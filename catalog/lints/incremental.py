@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections import Counter
 from collections.abc import Iterator
 from dataclasses import replace
@@ -17,6 +18,11 @@ NO_KEY, FILTER, KEY = "incremental-without-key", "incremental-filter-changed", "
 _REPLACES = ("insert_overwrite", "microbatch")
 """Strategies that replace whole parts of the table and need no key."""
 _KEYED = ("incremental", "snapshot")
+_JINJA = re.compile(r"\{[{%].*?[}%]\}", re.DOTALL)
+_CALL = re.compile(r"([A-Za-z_][\w.]*)\s*\(")
+_THIS = re.compile(r"\bthis\b")
+_PLAIN = frozenset({"config", "ref", "source", "var"})
+"""What a model calls without choosing its rows by it."""
 
 
 def without_key(
@@ -24,10 +30,19 @@ def without_key(
 ) -> Iterator[Finding]:
     """A model that becomes an incremental one without unique_key: a row read in two runs is written twice.
 
-    Certain that nothing merges the rows; not known whether a run reads rows of an earlier one. Not found for the
-    strategies that replace whole partitions and for `append`, which says that rows are only added.
+    Dangerous where its own text asks nowhere whether the run is an incremental one, so that each run reads everything;
+    possible all the same, since what it reads may hold new rows only. Otherwise it is not known whether a run reads
+    rows of an earlier one. Not found for the strategies that replace whole partitions and for `append`, which says that
+    rows are only added.
     """
-    if _has_no_key(after) and not (before is not None and _has_no_key(before)):
+    if not _has_no_key(after) or (before is not None and _has_no_key(before) and _chooses(before) <= _chooses(after)):
+        return
+    if not _chooses(after):
+        sentence = f"The incremental model {after.name} has no unique_key and no is_incremental(): each run adds the "
+        sentence += "whole of its query to the table again."
+        evidence = ("not known whether what it reads holds rows of earlier runs",)
+        yield Finding(NO_KEY, DANGEROUS, _config_place(after, "incremental"), sentence, evidence, None, POSSIBLE)
+    else:
         sentence = f"The incremental model {after.name} has no unique_key: a row that two runs read is written twice."
         evidence = ("not known whether a run reads rows that an earlier one has written",)
         yield Finding(NO_KEY, LOOK, _config_place(after, "incremental"), sentence, evidence, None, POSSIBLE)
@@ -81,6 +96,12 @@ def key_changed(
 def _has_no_key(model: ModelState) -> bool:
     explicit = model.strategy.lower() in (*_REPLACES, "append")
     return model.materialized == "incremental" and not model.unique_key and not explicit
+
+
+def _chooses(model: ModelState) -> bool:
+    """Whether its text may choose rows by what is in the table already; so too where that cannot be seen."""
+    calls = {name for part in _JINJA.findall(model.raw) for name in _CALL.findall(part)}
+    return not model.raw or bool(calls - _PLAIN) or bool(_THIS.search(" ".join(_JINJA.findall(model.raw))))
 
 
 def _readable(before: ModelState, after: ModelState) -> tuple[Query, Query] | None:

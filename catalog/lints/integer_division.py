@@ -62,7 +62,7 @@ def _kind(query: Query, node: exp.Expr, facts: Facts) -> str:
 
 def _of_form(node: exp.Expr) -> str:
     if isinstance(node, exp.Literal):
-        return INTEGER if node.is_int else OTHER
+        return INTEGER if not node.is_string and node.name.isdigit() else OTHER
     if isinstance(node, exp.Cast):
         return INTEGER if node.to.is_type(*exp.DataType.INTEGER_TYPES) else OTHER
     return INTEGER if isinstance(node, exp.Count | exp.CountIf | exp.Length | exp.RowNumber) else UNKNOWN

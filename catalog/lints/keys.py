@@ -8,6 +8,7 @@ from sqlglot import exp
 
 from catalog.diff.joins import join_kind
 from catalog.diff.selects import conjuncts, sources_of
+from catalog.diff.shape import whole_number
 from catalog.lints.known import behind
 from catalog.lints.query import Query, subtotals
 from catalog.lints.types import Facts, bare
@@ -90,9 +91,9 @@ def _one_row_per(query: Query, select: exp.Select, wanted: frozenset[str]) -> bo
 
 def _output(query: Query, item: exp.Expr, select: exp.Select, outputs: dict[str, str]) -> str:
     """The name under which a grouped expression is given out; "" where it is not."""
-    if isinstance(item, exp.Literal) and item.is_int:
-        place = int(item.name) - 1
-        return bare(select.expressions[place].alias_or_name) if 0 <= place < len(select.expressions) else ""
+    place = whole_number(item)
+    if place is not None:
+        return bare(select.expressions[place - 1].alias_or_name) if 0 < place <= len(select.expressions) else ""
     found = outputs.get(query.sql(item), "")
     named = bare(item.name) if isinstance(item, exp.Column) and not item.table else ""
     return found or (named if named in outputs.values() else "")

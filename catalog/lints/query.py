@@ -16,8 +16,9 @@ from catalog.diff.jinja import jinja_spans, without_jinja
 from catalog.diff.joins import join_kind
 from catalog.diff.locate import locate
 from catalog.diff.selects import Selects, conjuncts, sources_of, where_of
+from catalog.diff.steps import UsedUp, counted
 from catalog.lints.three_valued import Logic, sets_of_nulls
-from catalog.lints.types import Finding, ModelState, Place
+from catalog.lints.types import CERTAIN, LOOK, Finding, ModelState, Place
 
 _PLACEHOLDER = re.compile(r"\bj_[0-9a-f]+\b")
 """What `without_jinja` writes for an expression."""
@@ -158,17 +159,35 @@ def read(model: ModelState) -> Query | None:
 
 
 def brought(
-    before: ModelState | None, after: ModelState, check: Callable[[Query], Iterator[Finding]]
+    before: ModelState | None,
+    after: ModelState,
+    check: Callable[[Query], Iterator[Finding]],
+    words: Callable[[str], str] = str,
 ) -> Iterator[Finding]:
-    """What `check` finds in `after` and not, with the same rule and words, in `before`; nothing where SQL is unread."""
+    """What `check` finds in `after` and not, with the same rule and words, in `before`; nothing where SQL is unread.
+
+    `words` makes of the SQL of two findings the same where they are one.
+    """
     new, old = read(after), read(before) if before is not None else None
     if new is None:
         return
-    known = Counter(_identity(finding) for finding in check(old)) if old is not None else Counter()
-    for finding in check(new):
-        known[_identity(finding)] -= 1
-        if known[_identity(finding)] < 0:
+    known = Counter(_identity(finding, words) for finding in _found(check, old)) if old is not None else Counter()
+    for finding in _found(check, new):
+        known[_identity(finding, words)] -= 1
+        if known[_identity(finding, words)] < 0:
             yield finding
+
+
+def _found(check: Callable[[Query], Iterator[Finding]], query: Query) -> list[Finding]:
+    """What `check` finds before its steps are used up, and then a finding that says so."""
+    found: list[Finding] = []
+    with counted():
+        try:
+            found.extend(check(query))
+        except UsedUp:
+            sentence = f"The conditions of {query.model.name} have too many cases to try: not all were looked at."
+            found.append(Finding("could-not-be-read", LOOK, Place(), sentence, (), None, CERTAIN))
+    return found
 
 
 def subtotals(select: exp.Select) -> bool:
@@ -188,8 +207,8 @@ def table_of(column: exp.Column, select: exp.Select | None) -> str:
     return column.table or (sources[0].alias_or_name if len(sources) == 1 else "")
 
 
-def _identity(finding: Finding) -> tuple[object, ...]:
-    return finding.rule, finding.place.text, finding.sentence, finding.evidence
+def _identity(finding: Finding, words: Callable[[str], str]) -> tuple[object, ...]:
+    return finding.rule, words(finding.place.text), finding.sentence, finding.evidence
 
 
 def _on(join: exp.Expr) -> exp.Expr | None:

@@ -11,6 +11,8 @@ from itertools import combinations, product
 
 from sqlglot import exp
 
+from catalog.diff.steps import spend
+
 TRUE, FALSE, NULL = frozenset("T"), frozenset("F"), frozenset("N")
 SOME, ANY = TRUE | FALSE, frozenset("TFN")
 Values = frozenset[str]
@@ -47,7 +49,8 @@ class Logic:
         self._name_of, self._nulls, self._rejects_null = name_of, nulls, rejects_null
 
     def of(self, node: exp.Expr | None) -> Values:
-        """What `node` can come out as."""
+        """What `node` can come out as. Raises UsedUp where the steps of the check are counted and used up."""
+        spend()
         if node is None:
             return NULL
         for kinds, method in _METHODS:

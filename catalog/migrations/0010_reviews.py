@@ -67,7 +67,7 @@ class Migration(migrations.Migration):
                 ("head_sha", models.CharField(max_length=64)),
                 ("base_sha", models.CharField(blank=True, max_length=64)),
                 ("head_manifest", models.CharField(max_length=64)),
-                ("head_origin", models.CharField(max_length=20)),
+                ("head_origin", models.CharField(max_length=60)),
                 ("base_manifest", models.CharField(blank=True, max_length=64)),
                 ("base_commit", models.CharField(blank=True, max_length=64)),
                 ("compared", models.CharField(max_length=1000)),

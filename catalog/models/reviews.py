@@ -70,7 +70,9 @@ class Review(models.Model):
     `summary` is what a list shows of it: {changes, readers, readers_known, next_reads (the first few)}.
     `compared` says in a sentence what was compared with what; an empty `base_manifest` means that there was nothing to
     compare with, and then the verdict is never safe. `subjects` lists what has to be answered for, as [{unique_id,
-    asset (id or null)}]. `head_origin` is "posted" or "artifact".
+    asset (id or null)}]. `head_origin` is where the head's manifest came from: "posted" by a job, "artifact:<id>" of a
+    workflow run, or "files" where no manifest was read; then `head_manifest` and `base_manifest` are one and the same,
+    the digest of the list of changed files, which the host makes by comparing two commits.
     """
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
@@ -78,7 +80,7 @@ class Review(models.Model):
     head_sha = models.CharField(max_length=64)
     base_sha = models.CharField(max_length=64, blank=True)
     head_manifest = models.CharField(max_length=64)
-    head_origin = models.CharField(max_length=20)
+    head_origin = models.CharField(max_length=60)
     base_manifest = models.CharField(max_length=64, blank=True)
     base_commit = models.CharField(max_length=64, blank=True)
     compared = models.CharField(max_length=1000)

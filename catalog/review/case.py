@@ -14,13 +14,16 @@ from catalog.sources.manifest_types import Node
 
 MODIFIED, ADDED, REMOVED, RENAMED = "modified", "added", "removed", "renamed"
 NEAREST = 10
+CODE_KINDS = frozenset({"body", "macro", "compiled"})
+"""Kinds of change that alter the query itself."""
 
 
 @dataclass(slots=True)
 class Case:
     """A node that changed: what it was (`before`) and is (`after`), and all that was found out of it.
 
-    `still_read_by` are nodes of head that read what is gone, `direct` the readers that read the changed table itself.
+    `still_read_by` are nodes of head that read what is gone, `direct` the readers that read the changed table itself,
+    `reader_places` where all its readers stand.
     `moved`: a renamed table has another place in the warehouse. `config` are the keys of its configuration that
     changed. `followed` is False where the change was too large to be followed, `untold` are the models through which
     its columns could not be. `feeds_old`: a reader, or what was there before, is fed by it. `cosmetic`: only the form
@@ -43,6 +46,7 @@ class Case:
     nearest: tuple[str, ...] = ()
     readers: tuple[Reached, ...] = ()
     direct: tuple[Reached, ...] = ()
+    reader_places: frozenset[int] = frozenset()
     still_read_by: tuple[str, ...] = ()
     moved: bool = False
     feeds_old: bool = False
@@ -59,3 +63,7 @@ class Case:
         if node is None:
             raise TypeError("a case has a node on one side at least")
         return node
+
+    def reaches_nothing(self) -> None:
+        """Forget what its table feeds, when no table is another one."""
+        self.reached, self.nearest, self.readers, self.direct, self.reader_places = {}, (), (), (), frozenset()

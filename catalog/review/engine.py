@@ -2,37 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from datetime import datetime
-from typing import Any
 
 from catalog.diff.manifests import ManifestDiff, diff
 from catalog.review import grouped
 from catalog.review.case import ADDED, MODIFIED, REMOVED, RENAMED, Case
 from catalog.review.cases import Cases
 from catalog.review.checks import Checks
-from catalog.review.estate.reached import by_damage, each_once
-from catalog.review.people import once, whom_to_ask
+from catalog.review.people import whom_to_ask
 from catalog.review.policy import Rules
 from catalog.review.safely import safely
-from catalog.review.types import (
-    DANGEROUS,
-    LOOK,
-    SAFE,
-    VERDICTS,
-    Change,
-    Knowledge,
-    Policy,
-    Review,
-    worst,
-)
+from catalog.review.summing_up import FEW, first_reasons, gravest_first, require_zone, summed_up
+from catalog.review.types import LOOK, SAFE, Change, Knowledge, Policy, Review, worst
 from catalog.review.verdict import Context, reasons
 from catalog.review.words import counted
 from catalog.sources.manifest_types import Manifest, Node, TestNode
 from foundation.errors import BadInput
 
-FEW = 5
-"""So many reasons stand in the summary of a review."""
 _NOBODY = Policy()
 
 
@@ -51,8 +38,7 @@ def review(
     could not be told is in the notes, and is never safe. BadInput when `base` is of another project, when `at` has no
     zone, and for a file that is nested too deep; nothing else is raised.
     """
-    if at.tzinfo is None:
-        raise BadInput("The moment of a review needs a time zone.")
+    require_zone(at)
     _require_one_project(base, head)
     return _Review(base, head, knowledge, policy, at).result(compared)
 
@@ -73,28 +59,25 @@ class _Review:
         self.base, self.head, self.knowledge, self.at = base, head, knowledge, at
         self.difference: ManifestDiff = diff(base, head)
         self.cases = Cases(base, head, knowledge, at, self.difference)
-        self.rules = Rules(policy, self.cases.estate)
+        self.rules = Rules(policy, self.cases.estate.names.find)
         self.checks = Checks(self.cases.estate, self.cases.facts, head)
         self.context = Context(at, bool(knowledge.sources))
 
     def result(self, compared: str) -> Review:
         changes = [self._change(case) for case in self._node_cases()]
-        changes += grouped.of_tests(self._tests(), self.head, self.rules.of_table)
+        changes += grouped.of_tests(self._tests(), self.head, self._rules_of_table)
         changes += grouped.of_macros(self._macros(), self.base, self.head, changes)
         changes += grouped.of_groups(self._groups())
         required = self.rules.required()
-        changes.sort(key=_gravest_first)
-        verdict = worst([*(change.verdict for change in changes), LOOK if required else SAFE])
-        return Review(
+        ordered = gravest_first(changes)
+        verdict = worst([*(change.verdict for change in ordered), LOOK if required else SAFE])
+        return summed_up(
+            ordered,
+            self.knowledge,
             verdict=verdict,
-            reasons=tuple(_summary(changes, required, verdict)),
-            changes=tuple(changes),
-            readers=each_once(change.readers for change in changes),
-            readers_known=self.context.readers_known,
+            reasons=_summary(ordered, required, verdict),
             required=required,
-            people=once(person for change in changes for person in change.people),
-            notes=tuple(dict.fromkeys(self._notes())),
-            sources=self.knowledge.sources,
+            notes=self._notes(),
             compared=compared or _compared(self.base, self.head),
             at=self.at,
         )
@@ -102,8 +85,9 @@ class _Review:
     def _change(self, case: Case) -> Change:
         found = reasons(case, self.context)
         if case.action == MODIFIED and all(one == SAFE for one, _ in found):
-            case.reached, case.nearest, case.readers = {}, (), ()  # no table is another one
-        touched = self.rules.touched(case)
+            case.reaches_nothing()
+        own = {place for key in (case.unique_id, case.was) if (place := self.cases.estate.place(key)) is not None}
+        touched = self.rules.touched(own | case.reader_places)
         found += [(LOOK, sentence) for sentence in touched]
         verdict = worst([one for one, _ in found])
         node = case.node
@@ -130,6 +114,11 @@ class _Review:
             if verdict != SAFE
             else (),
         )
+
+    def _rules_of_table(self, unique_id: str) -> list[str]:
+        """A sentence for each rule of the table with this id, of which a test changed."""
+        place = self.cases.estate.place(unique_id)
+        return self.rules.touched([] if place is None else [place])
 
     def _node_cases(self) -> Iterator[Case]:
         """A case for each changed node that is no test and no macro."""
@@ -184,12 +173,7 @@ class _Review:
         yield from self.rules.notes
 
 
-def _gravest_first(change: Change) -> tuple[Any, ...]:
-    first = by_damage(change.readers[0]) if change.readers else ()
-    return (-VERDICTS.index(change.verdict), not change.readers, first, change.name, change.unique_id)
-
-
-def _summary(changes: list[Change], required: tuple[str, ...], verdict: str) -> Iterator[str]:
+def _summary(changes: Sequence[Change], required: tuple[str, ...], verdict: str) -> Iterator[str]:
     """Why the whole is what it is: the first reason of each of the gravest changes; of a single one the first few."""
     if not changes:
         yield "Nothing changed between the two manifests."
@@ -197,12 +181,7 @@ def _summary(changes: list[Change], required: tuple[str, ...], verdict: str) -> 
     if verdict == SAFE:
         yield from (f"{counted(len(changes), 'change')}, each of which is safe.",) if changes else ()
         return
-    each = FEW if len(gravest) == 1 else 1
-    yield from dict.fromkeys(reason for change in gravest[:FEW] for reason in change.reasons[:each])
-    if len(gravest) > FEW:
-        word = "dangerous" if verdict == DANGEROUS else "to be looked at"
-        more = len(gravest) - FEW
-        yield f"{more:,} more {'change is' if more == 1 else 'changes are'} {word}."
+    yield from first_reasons(gravest, verdict, FEW if len(gravest) == 1 else 1, "change")
     yield from required
 
 

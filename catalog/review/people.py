@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 
 from catalog.review.estate.estate import Vertex
+from catalog.review.reader_name import named
 from catalog.review.types import KnownDomain, Person, Reached
-from catalog.sources.artifact import mapping, text
 
 _ROLES = (("owner", "owns"), ("operator", "operates"), ("business_owner", "owns in the business"),
              ("on_call", "is on call for"), ("tool_admin", "administers the tool of"))  # fmt: skip
@@ -34,11 +34,8 @@ def once(people: Iterable[Person]) -> tuple[Person, ...]:
 
 
 def domain_of(vertex: Vertex, domains: Iterable[KnownDomain]) -> KnownDomain | None:
-    """The domain of a table, as it is declared, or as its meta in dbt says; None where nobody does."""
+    """The domain of a table; None where nobody says one that is known."""
     said = [asset.domain for asset in vertex.assets if asset.domain]
-    if not said and vertex.node is not None:
-        meta = mapping(vertex.node.meta.get("spellbook"))
-        said = [name for name in (text(meta.get("domain")),) if name]
     wanted = {name.casefold() for name in said[:1]}
     return next((one for one in domains if {one.key.casefold(), one.name.casefold()} & wanted), None)
 
@@ -51,7 +48,7 @@ def _all(vertex: Vertex, readers: list[Reached], domains: list[KnownDomain]) -> 
             yield APPROVES, Person(name, why)
     yield from _of_table(vertex)
     for reader in readers:
-        what = f"the {reader.kind.replace('_', ' ')} {reader.name}"
+        what = f"the {named(reader)}"
         for rank, (role, verb) in enumerate(_ROLES):
             weight = OPERATES + _WEIGHTS.get(role, 2 + rank)
             yield from ((weight, Person(name, f"{verb} {what}")) for name in reader.people.get(role, ()))
@@ -62,7 +59,3 @@ def _of_table(vertex: Vertex) -> Iterator[tuple[int, Person]]:
         for role, verb in _ROLES:
             weight = OWNS if role == "owner" else OPERATES
             yield from ((weight, Person(name, f"{verb} {vertex.label}")) for name in asset.people.get(role, ()))
-    node = vertex.node
-    if node is not None and node.owner is not None:
-        group = f", of the group {node.group}" if node.group else ""
-        yield OWNS, Person(node.owner.name or node.owner.email, f"owns {vertex.label}{group}")

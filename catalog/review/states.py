@@ -13,7 +13,7 @@ from catalog.sources.manifest_types import Manifest, Node
 from catalog.sources.naming import dialect_of
 
 LINTED = ("model", "snapshot", "seed")
-_CODE = ("model", "snapshot")
+_WITH_CODE = ("model", "snapshot")
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,7 +52,7 @@ class States:
 
     def _state(self, node: Node, sql: str, compiled: bool, relation: str) -> ModelState:
         config = node.config
-        code = node.resource_type in _CODE and node.language == "sql"
+        code = node.resource_type in _WITH_CODE and node.language == "sql"
         return ModelState(
             name=node.name,
             sql=sql if code else "",

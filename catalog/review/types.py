@@ -18,6 +18,9 @@ VERDICTS = (SAFE, LOOK, DANGEROUS)
 People = Mapping[str, tuple[str, ...]]
 """Names by role: owner, operator, business_owner, on_call, tool_admin."""
 
+Columns = frozenset[str] | None
+"""Columns in lower case; None means all of them, or the rows themselves."""
+
 
 @dataclass(frozen=True, slots=True)
 class KnownReader:

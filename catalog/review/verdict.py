@@ -11,7 +11,7 @@ from catalog.lints import fan_out, null_rows, outer_join
 from catalog.lints.outputs import removed
 from catalog.lints.types import DANGEROUS as GRAVE
 from catalog.lints.types import INFO, Finding
-from catalog.review.case import ADDED, REMOVED, RENAMED, Case
+from catalog.review.case import ADDED, CODE_KINDS, REMOVED, RENAMED, Case
 from catalog.review.estate.names import joined
 from catalog.review.estate.reached import is_grave, said
 from catalog.review.safely import safely
@@ -21,15 +21,14 @@ from catalog.review.words import said as in_words
 
 LOSING = frozenset({null_rows.RULE, outer_join.RULE, fan_out.RULE})
 """Lints of lost or multiplied rows."""
-COSMETIC = frozenset({"description", "fqn", "access", "maturity", "url", "owner", "type", "label"})
+WORDS_ALONE = frozenset({"description", "fqn", "access", "maturity", "url", "owner", "type", "label"})
 """Kinds of change that alter no table."""
-COSMETIC_CONFIG = frozenset({"meta", "tags", "docs", "description", "group", "access", "persist_docs"})
+WORDS_ALONE_CONFIG = frozenset({"meta", "tags", "docs", "description", "group", "access", "persist_docs"})
 _HARM = {
     "mirror": "what is missing there is deleted in the tool as well",
     "activation": "what is sent cannot be called back",
 }
 _HARM_UNKNOWN = "what it does with them is not known, which counts as the worst"
-_CODE = frozenset({"body", "macro", "compiled"})
 _NO_TABLES = frozenset({"exposure", "unit_test", "analysis", "operation", "saved_query", "doc"})
 
 Reason = tuple[str, str]
@@ -149,7 +148,7 @@ def _of_change(case: Case, context: Context) -> Iterator[Reason]:
         yield from _of_rows(case, context)
     for kind in _kinds(case):
         name, what = case.node.name, capital(in_words(CHANGES, kind))
-        if kind in _CODE:
+        if kind in CODE_KINDS:
             yield LOOK, f"{what} changed in {name}: {case.doubt or 'no SQL is compared'}."
         elif kind == "relation":
             yield from _of_place(case, context)
@@ -161,11 +160,11 @@ def _of_change(case: Case, context: Context) -> Iterator[Reason]:
 
 def _kinds(case: Case) -> list[str]:
     """The kinds of change that may alter a table and that its rows do not tell of."""
-    told = set(COSMETIC)
-    if case.config and set(case.config) <= COSMETIC_CONFIG:
+    told = set(WORDS_ALONE)
+    if case.config and set(case.config) <= WORDS_ALONE_CONFIG:
         told.add("config")
     if case.row_set or case.cosmetic:
-        told |= _CODE
+        told |= CODE_KINDS
     return [kind for kind in case.kinds if kind not in told]
 
 

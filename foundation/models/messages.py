@@ -56,7 +56,8 @@ class Outbox(DueRow):
 
 
 class Inbox(DueRow):
-    """A message that came in, verified by its receiver, stored once as raw bytes; due until it is processed."""
+    """A message that came in, verified by its receiver, stored once as raw bytes; due until it is processed. Whoever
+    processes it may drop its body then, where that is large and nobody needs it again."""
 
     id = models.UUIDField(primary_key=True, default=uuid.uuid4, editable=False)
     source = models.CharField(max_length=100)

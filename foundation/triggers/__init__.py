@@ -47,6 +47,12 @@ TRIGGERS = [
         "a sent message stays sent",
     ),
     no_delete("foundation_outbox"),
-    append_only_columns("foundation_inbox", "id", "source", "external_id", "body", "headers", "received_at"),
+    append_only_columns("foundation_inbox", "id", "source", "external_id", "headers", "received_at"),
+    guard(
+        "foundation_inbox",
+        "body_goes_whole",
+        "OLD.body IS DISTINCT FROM NEW.body AND (LENGTH(NEW.body) > 0 OR NEW.processed_at IS NULL)",
+        "the body of an incoming message never changes; it may be dropped when the message is processed",
+    ),
     no_delete("foundation_inbox"),
 ]

@@ -15,7 +15,7 @@ from pygments.util import ClassNotFound
 from unidiff.errors import UnidiffParseError
 from unidiff.patch import Line, PatchedFile, PatchSet
 
-from spellbook.pages.text import visible
+from foundation.unseen import visible
 
 MOST_LINES = 1500
 MARKS = {"+": "ins", "-": "del", " ": "same"}

@@ -136,7 +136,7 @@ def _form(
             "asset": asset,
             "consumer": consumer,
             "next_read": read,
-            "last_minute": last_useful_minute(consumer, read) if read else None,
+            "last_minute": last_useful_minute(consumer, read),
             "withdrawal": withdrawal(consumer, sight),
             "reads": _above(asset),
             "lost": [name for one in standing().filter(asset=asset) for name in one.attributes["unmatched"]],

@@ -19,7 +19,7 @@ from catalog.services.reviewing.pull_requests import repository_of
 from foundation.clock import now
 from foundation.errors import BadInput, NotFound
 from foundation.models import Connection
-from spellbook import plan_links, review_policy
+from spellbook import plan_links, review_acknowledging
 from spellbook.pages.frame import AuthenticatedRequest, actor_of, done, page, show
 from spellbook.review_veil import Veil
 from spellbook.sight import Sight
@@ -61,7 +61,7 @@ def acknowledge(request: AuthenticatedRequest, pk: UUID) -> HttpResponse:
     row = pull_request(pk)
     shown = _chosen(row, request.POST.get("review", "") or "none")
     digest, reason = request.POST.get("digest", ""), request.POST.get("reason", "")
-    right, actor = review_policy.covered, actor_of(request)
+    right, actor = review_acknowledging.covered, actor_of(request)
     service.acknowledge(shown.pk, digest, reason, person=request.user, right=right, actor=actor)
     return done(request, f"/reviews/{row.pk}", "Recorded. The comment and the check of the pull request follow.")
 
@@ -87,7 +87,7 @@ def _context(row: PullRequest, chosen: Review | None, sight: Sight) -> dict[str,
     document = Veil(sight).document(chosen) if chosen else {}
     newest = chosen is not None and chosen.pk == row.review_id and chosen.head_sha == row.head_sha
     waits = bool(chosen and chosen.needs_answer and newest and row.state == "open")
-    answered = bool(chosen and review_policy.answered(chosen))
+    answered = bool(chosen and review_acknowledging.answered(chosen))
     changes = document.get("changes", [])
     return {
         "row": row,
@@ -102,8 +102,10 @@ def _context(row: PullRequest, chosen: Review | None, sight: Sight) -> dict[str,
         "answered": answered,
         "acknowledgements": acknowledgements(chosen),
         "may_acknowledge": waits and not answered and _may(sight, chosen),
-        "author": waits and review_policy.is_author(sight.person, row),
+        "author": waits and review_acknowledging.is_author(sight.person, row),
         "waits": waits and not answered,
+        "own": review_acknowledging.OWN,
+        "who": review_acknowledging.WHO,
         "deciding": _deciding(chosen, sight) if waits else [],
         "older": [one for one in reviews_of(row)[:LISTED] if chosen is None or one.pk != chosen.pk],
     }
@@ -112,12 +114,12 @@ def _context(row: PullRequest, chosen: Review | None, sight: Sight) -> dict[str,
 def _may(sight: Sight, chosen: Review | None) -> bool:
     if chosen is None or any(one.person_id == sight.person.pk for one in chosen.acknowledgements.all()):
         return False
-    return review_policy.may_acknowledge(sight.person, chosen)
+    return review_acknowledging.may_acknowledge(sight.person, chosen)
 
 
 def _deciding(chosen: Review | None, sight: Sight) -> list[Any]:
     """The assets whose domains have to acknowledge, as far as the graph has them."""
-    return review_policy.assets_of(chosen) if chosen else []
+    return review_acknowledging.assets_of(chosen) if chosen else []
 
 
 def _change(one: Mapping[str, Any]) -> dict[str, Any]:
@@ -155,7 +157,7 @@ def _row(row: PullRequest, moment: datetime) -> dict[str, Any]:
         "changes": said.get("changes"),
         "readers": said.get("readers") if said.get("readers_known") else None,
         "next_read": times[0] if times else None,
-        "answered": bool(found and found.needs_answer and review_policy.answered(found)),
+        "answered": bool(found and found.needs_answer and review_acknowledging.answered(found)),
     }
 
 

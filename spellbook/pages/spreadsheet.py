@@ -6,7 +6,7 @@ import csv
 from collections.abc import Iterable, Iterator, Sequence
 from typing import Any
 
-from spellbook.pages.text import visible
+from foundation.unseen import visible
 
 FORMULA = ("=", "+", "-", "@", "\t", "\r")
 

@@ -17,8 +17,8 @@ from catalog.models import Asset
 from foundation import audit
 from foundation.models import AuditRow, Person, Principal
 from foundation.people import display_name
+from foundation.unseen import visible
 from incidents.services.record import plain
-from spellbook.pages.text import visible
 from spellbook.pages.words import said as said_of
 
 register = template.Library()

@@ -96,6 +96,40 @@ def test_an_incremental_model_without_a_key_is_found_when_it_becomes_one() -> No
     assert not changed(rule, keyless, keyless)
 
 
+@pytest.mark.parametrize(
+    ("raw", "severity"),
+    [
+        ("{{ config(materialized='incremental') }} select id from {{ ref('t') }}", "dangerous"),
+        (
+            "{{ config(materialized='incremental') }} select id from t {% if is_incremental() %} where n {% endif %}",
+            "look",
+        ),
+        ("select id from t where n > (select max(n) from {{ this }})", "look"),
+        ("select id from t where {{ newer('n') }}", "look"),
+        ("{# is_incremental() #} select id from {{ source('a', 't') }}", "dangerous"),
+        ("", "look"),
+    ],
+)
+def test_a_keyless_model_that_never_asks_whether_it_is_incremental_adds_all_again(raw: str, severity: str) -> None:
+    rule, keyless = "incremental-without-key", replace(INCREMENTAL, unique_key=(), raw=raw)
+    (finding,) = changed(rule, replace(keyless, materialized="table"), keyless)
+    assert finding.severity == severity
+    asking = replace(keyless, raw="select id from t {% if is_incremental() %} where n {% endif %}")
+    assert bool(changed(rule, asking, keyless)) == (severity == "dangerous")  # the question was taken out
+
+
+def test_a_left_join_that_becomes_an_inner_one_repeats_no_more_than_before() -> None:
+    sql = "select a.id from a {} join b on a.k = b.k"
+    models = {kind: ModelState("m", sql.format(kind), "duckdb") for kind in ("left", "inner", "left outer", "right")}
+    for kind in ("inner", "left outer"):
+        assert not changed("fan-out-join", models["left"], models[kind])
+        assert not changed("fan-out-join", models[kind], models["left"])
+    assert changed("fan-out-join", models["left"], models["right"])
+    assert changed(
+        "fan-out-join", models["left"], replace(models["inner"], sql=sql.format("").replace("a.k = b.k", "a.j = b.j"))
+    )
+
+
 RAW = "select id from t\n{% if is_incremental() %}\nwhere seen > {{ since() }}MORE\n{% endif %}\n"
 
 

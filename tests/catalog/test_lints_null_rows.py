@@ -131,13 +131,18 @@ PREDICATES = st.recursive(
 )
 
 
+def conditions(whole: sqlglot.exp.Expr) -> list[sqlglot.exp.Expr]:
+    """What has to be true, all of it, whatever brackets stand around it."""
+    bare = whole.unnest()
+    return [*conditions(bare.left), *conditions(bare.right)] if isinstance(bare, sqlglot.exp.And) else [bare]
+
+
 @settings(max_examples=100, deadline=None)
 @given(predicate=PREDICATES, dialect=st.sampled_from(["duckdb", "postgres", "snowflake", "databricks", "redshift"]))
 def test_on_generated_predicates_no_loss_is_missed_and_no_row_is_lost_by_the_form(
     data: duckdb.DuckDBPyConnection, predicate: str, dialect: str
 ) -> None:
-    whole = sqlglot.condition(predicate, dialect="duckdb").unnest()
-    parts = list(whole.flatten()) if isinstance(whole, sqlglot.exp.And) else [whole]
+    parts = conditions(sqlglot.condition(predicate, dialect="duckdb"))
     lost = 0
     for part in parts:
         others = [f"({one.sql('duckdb')})" for one in parts if one is not part]

@@ -11,7 +11,8 @@ from catalog.models import PullRequest, Review
 from catalog.review.comment.budget import size
 from catalog.services.reviewing import answers
 from catalog.services.reviewing.answers import Acknowledged
-from catalog.services.reviewing.keeping import digest_of, storable
+from catalog.services.reviewing.keeping import digest_of
+from catalog.services.reviewing.storable import storable
 
 ROW = PullRequest(number=7, head_sha="a" * 40)
 HOSTILE = "@channel [x](http://evil.example) <img src=x> $$ a@b.example.org \u202e `"

@@ -3,7 +3,7 @@ from __future__ import annotations
 import pytest
 from django.db import IntegrityError, transaction
 
-from foundation import due, inbox
+from foundation import clock, due, inbox
 from foundation.errors import BadInput
 from foundation.models import Inbox
 from tests.foundation.cast import at_once
@@ -37,10 +37,19 @@ def test_an_unusable_id_is_refused(external_id: str) -> None:
 
 def test_what_came_in_stays_as_it_came() -> None:
     inbox.receive(source="s", external_id="1", body=b"true")
-    with pytest.raises(IntegrityError), transaction.atomic():
-        Inbox.objects.update(body=b"false")
+    for body in (b"false", b""):
+        with pytest.raises(IntegrityError), transaction.atomic():
+            Inbox.objects.update(body=body)
     with pytest.raises(IntegrityError), transaction.atomic():
         Inbox.objects.all().delete()
+
+
+def test_a_body_may_be_dropped_when_it_is_processed_and_never_comes_back() -> None:
+    inbox.receive(source="s", external_id="1", body=b"true")
+    Inbox.objects.update(body=b"", processed_at=clock.now())
+    assert bytes(Inbox.objects.get().body) == b""
+    with pytest.raises(IntegrityError), transaction.atomic():
+        Inbox.objects.update(body=b"true")
 
 
 def test_one_of_many_that_arrive_at_once_is_stored(committing: str) -> None:

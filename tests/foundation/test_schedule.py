@@ -49,3 +49,14 @@ def test_a_bad_line_or_zone_is_refused(cron: str, zone: str) -> None:
 def test_a_moment_without_a_zone_is_refused() -> None:
     with pytest.raises(BadInput):
         schedule.next_run("0 2 * * *", "UTC", datetime(2026, 1, 1))
+
+
+def test_a_schedule_is_checked_without_a_clock_and_one_that_cannot_be_read_has_no_next_time() -> None:
+    at = datetime(2026, 1, 1, tzinfo=UTC)
+    schedule.check_schedule("0 2 29 2 *", "Europe/Berlin")
+    for cron, zone in (("0 2 * *", "UTC"), ("0 2 30 2 *", "UTC"), ("0 2 * * *", "Nowhere/At_all")):
+        with pytest.raises(BadInput):
+            schedule.check_schedule(cron, zone)
+        assert schedule.next_time(cron, zone, at) is None
+    assert schedule.next_time("", "UTC", at) is None
+    assert schedule.next_time("0 2 * * *", "", at) == datetime(2026, 1, 1, 2, tzinfo=UTC)

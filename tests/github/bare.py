@@ -75,16 +75,6 @@ class Bare:
         except subprocess.CalledProcessError:
             return ""
 
-    def kind(self, sha: str, path: str) -> str:
-        """blob, tree or ""."""
-        try:
-            return self.word("cat-file", "-t", f"{sha}:{path}")
-        except subprocess.CalledProcessError:
-            return ""
-
-    def content(self, sha: str, path: str) -> bytes:
-        return self.git("cat-file", "blob", f"{sha}:{path}")
-
     def diff(self, base: str, head: str) -> bytes:
         return self.git("diff", "-M", base, head)
 

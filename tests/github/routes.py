@@ -54,7 +54,6 @@ class Routes:
             ("GET", "/pulls", "pulls:read", self.pulls),
             ("GET", r"/pulls/(\d+)", "pulls:read", self.pull),
             ("GET", r"/pulls/(\d+)/files", "pulls:read", self.files),
-            ("GET", "/contents/(.+)", "contents:read", self.contents),
             ("GET", r"/compare/(.+)\.\.\.(.+)", "contents:read", self.compare),
             ("GET", "/actions/runs", "actions:read", self.runs),
             ("GET", r"/actions/runs/(\d+)/artifacts", "actions:read", self.artifacts),
@@ -111,18 +110,6 @@ class Routes:
             return MISSING
         found = self.shapes.files(pull)[:MOST_FILES]
         return _page(ask, found, lambda one: self.shapes.judge.filled("diff-entry", one))
-
-    def contents(self, ask: Ask, path: str) -> Say:
-        sha = self.world.git.tip(ask.query.get("ref", "main"))
-        kind = self.world.git.kind(sha, path) if sha else ""
-        if kind == "tree":
-            return Say(200, self.shapes.judge.filled("content-directory", [{"name": "x", "path": f"{path}/x"}]))
-        if kind != "blob":
-            return MISSING
-        if "raw" not in ask.accept:
-            raise NotImplementedError("the double gives out files raw only")
-        headers = {"Content-Type": "application/vnd.github.raw+json; charset=utf-8"}
-        return Say(200, raw=self.world.git.content(sha, path), headers=headers)
 
     def compare(self, ask: Ask, base: str, head: str) -> Say:
         git = self.world.git

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from catalog.code_hosts.github.connection import check_settings, read_settings, webhook_secrets
-from catalog.review.by_files.file_map import FileRule
+from catalog.sources.file_map import FileRule
 from foundation.connections import save
 from foundation.errors import BadInput, Unavailable
 from foundation.models import Connection
@@ -30,13 +30,14 @@ def test_every_parameter_is_read() -> None:
         "analytics/dbt",
         (FileRule("models/*.yaml", ("db.schema.table",)),),
     )
+    assert found.logins == {"dev": "ada@example.org"}
     assert (found.credential_name, found.webhook_names) == (SECRETS[0], tuple(SECRETS[1:]))
 
 
 def test_a_repository_and_a_token_are_enough() -> None:
     found = check_settings("code", {"repository": "acme/shop"}, ["github-token"])
-    assert (found.api, found.app_id, found.check_name, found.artifact, found.files) == (
-        "https://api.github.com", "", "Spellbook", "spellbook-manifest", (),
+    assert (found.api, found.app_id, found.check_name, found.artifact, found.files, found.logins) == (
+        "https://api.github.com", "", "Spellbook", "spellbook-manifest", (), {},
     )  # fmt: skip
 
 

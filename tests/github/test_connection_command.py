@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from catalog.code_hosts.github.connection import read_settings
-from catalog.review.by_files.file_map import FileRule
+from catalog.sources.file_map import FileRule
 from foundation.models import Connection
 from tests.github.double import Double
 from tests.github.fixtures import HOOK, TOKEN

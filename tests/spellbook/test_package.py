@@ -81,7 +81,7 @@ def test_the_package_has_the_versions_of_the_server() -> None:
 def test_every_package_that_is_named_is_there() -> None:
     packages = PROJECT["tool"]["setuptools"]["packages"]
     assert [name for name in packages if not (ROOT / name.replace(".", "/") / "__init__.py").exists()] == []
-    named = [ROOT / package / f"{one}.py" for package, some in modules().items() for one in some]
+    named = [ROOT / package.replace(".", "/") / f"{one}.py" for package, some in modules().items() for one in some]
     assert [str(path) for path in named if not path.exists()] == []
 
 

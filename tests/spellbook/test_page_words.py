@@ -19,7 +19,7 @@ from catalog.services.imports import import_manifest
 from foundation.audit import Actor
 from foundation.models import Person
 from foundation.people import create_agent, create_person, give_role, system
-from spellbook.pages.text import visible
+from foundation.unseen import visible
 from spellbook.pages.waiting import answerable, waiting
 from spellbook.sight import Sight
 from spellbook.trust import scores

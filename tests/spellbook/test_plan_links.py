@@ -3,17 +3,17 @@
 from __future__ import annotations
 
 import json
-from datetime import UTC, datetime
 
 import pytest
 
-from approvals.models import Plan
+from approvals.models import Outcome, Plan
 from approvals.services.ask import ask
 from approvals.services.drafting import seal_body
 from catalog.code_hosts.local_git import unified_diff
 from catalog.models import PullRequest, Review
 from catalog.review import types
 from catalog.review.comment.markdown import render
+from catalog.review.moments import written
 from foundation import connections
 from foundation.clock import now
 from foundation.models import Connection
@@ -99,7 +99,7 @@ def test_the_approved_change_is_told_with_its_approver_and_when(scene: Scene, re
     scene.approve(repair)
     found = scene.link({MODEL: FIXED})
     assert (found.plan_id, found.state, found.verdict) == (repair.pk, "approved", "equal")
-    number, when = scene.house.incident.number, f"{datetime.now(UTC):%Y-%m-%d}"
+    number, when = scene.house.incident.number, written(Outcome.objects.get().at)
     assert found.sentence.startswith(
         f"This is exactly the change of the plan of incident {number}, which Approver approved at {when}"
     )

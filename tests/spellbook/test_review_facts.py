@@ -11,17 +11,21 @@ from django.test.utils import CaptureQueriesContext
 from approvals.models import Policy
 from catalog.lints.types import ColumnFact
 from catalog.models import Asset, Build, ColumnList, Consumer, Domain, EdgeClaim, GraphVersion, NodeClaim, Source
+from catalog.review import engine
 from catalog.review.known import facts_document
+from catalog.review.known.knowledge import gather
+from catalog.review.types import Policy as ReviewPolicy
 from catalog.services.declare import declare
 from catalog.services.reviewing import rules
+from catalog.sources import manifest
 from foundation.audit import Actor
 from foundation.clock import now
 from foundation.errors import NotAllowed
 from foundation.people import create_person, give_role
 from incidents.models import Cause, Check, Incident, Result
-from spellbook import review_facts
+from spellbook import review_acknowledging, review_facts
 from tests.spellbook.machines import NAMESPACE, Machine, command_line, make_shop
-from tests.spellbook.review_world import mirror
+from tests.spellbook.review_world import PLAIN, manifest_of, mirror
 
 pytestmark = pytest.mark.django_db
 
@@ -120,6 +124,41 @@ def test_rules_are_listed_by_dbt_s_name_until_they_are_lifted(domain: Domain) ->
     ]
     rules.lift_rule(orders(), "The books are closed.", person=owner, actor=actor)
     assert review_facts.document().rules == ()
+
+
+@pytest.mark.parametrize("hidden", [False, True], ids=["open", "restricted"])
+def test_a_rule_of_a_reader_reaches_the_review_by_the_reader_s_name_and_keeps_its_secrets(
+    hidden: bool, domain: Domain
+) -> None:
+    owner = domain.owner
+    assert owner is not None
+    sync = Asset.objects.get(name="orders to ads")
+    Asset.objects.filter(pk=sync.pk).update(domain=domain)
+    sync.refresh_from_db()
+    rules.set_rule(sync, "A secret campaign.", person=owner, actor=Actor(owner.principal, "web"))
+    Domain.objects.update(restricted=hidden)
+    facts = review_facts.document(project="shop")
+    called = f"restricted sync {sync.pk}" if hidden else "orders to ads"
+    assert [(one.asset, one.reason) for one in facts.rules] == [(called, "" if hidden else "A secret campaign.")]
+    base, head = (manifest.read(manifest_of(code, stamp=code)) for code in (PLAIN, PLAIN + " limit 5"))
+    known = gather(base, head, facts=(facts,))
+    found = engine.review(base, head, known, ReviewPolicy(facts.rules), at=now())
+    assert [one for one in found.notes if "was not applied" in one] == []
+    assert found.required == (f"A change of {called} has to be acknowledged{'' if hidden else ': A secret campaign'}.",)
+    subjects = review_acknowledging.subjects(found, facts.rules, "shop")
+    assert {"unique_id": called, "asset": sync.pk} in subjects
+
+
+def test_a_rule_of_a_hidden_table_has_its_hidden_name(domain: Domain) -> None:
+    owner = domain.owner
+    assert owner is not None
+    rules.set_rule(orders(), "A secret merger.", person=owner, actor=Actor(owner.principal, "web"))
+    Domain.objects.update(restricted=True)
+    (rule,) = review_facts.document().rules
+    assert rule.reason == ""
+    assert rule.asset in {one.name for one in review_facts.document().assets}
+    (own,) = review_facts.document(project="shop").rules
+    assert (own.asset, own.reason) == ("model.shop.orders", "")
 
 
 def test_the_number_of_queries_does_not_grow_with_the_tables(domain: Domain) -> None:

@@ -19,7 +19,7 @@ from foundation.clock import now
 from foundation.errors import Conflict, NotAllowed
 from foundation.models import AuditRow, Person
 from foundation.people import give_role
-from spellbook import erasing, review_policy, reviewing
+from spellbook import erasing, review_acknowledging, reviewing
 from tests.github.double import Double
 from tests.github.fixtures import github, judge  # noqa: F401
 from tests.spellbook.machines import command_line
@@ -212,7 +212,7 @@ def test_a_new_commit_with_the_same_danger_asks_again(world: ReviewWorld) -> Non
     assert second is not None
     assert second != first
     assert second.digest == first.digest
-    assert not review_policy.answered(second)
+    assert not review_acknowledging.answered(second)
     newest = max(world.github.world.checks.values(), key=lambda one: one.id)
     assert newest.values["conclusion"] == "failure"
     assert "Acknowledged" not in world.comments[0]
@@ -228,9 +228,9 @@ def test_every_domain_with_a_dangerous_change_has_to_answer(world: ReviewWorld) 
     copy.save()
     PullRequest.objects.update(review=copy)
     assert acknowledge(world.people["owner"], copy).status_code == 302
-    assert not review_policy.answered(Review.objects.get(pk=copy.pk))
+    assert not review_acknowledging.answered(Review.objects.get(pk=copy.pk))
     assert acknowledge(world.people["stranger"], copy).status_code == 302
-    assert review_policy.answered(Review.objects.get(pk=copy.pk))
+    assert review_acknowledging.answered(Review.objects.get(pk=copy.pk))
 
 
 def test_a_danger_of_which_nobody_is_known_to_answer_waits_for_an_admin(world: ReviewWorld) -> None:
@@ -238,10 +238,10 @@ def test_a_danger_of_which_nobody_is_known_to_answer_waits_for_an_admin(world: R
     bare = Review(pull_request=review.pull_request, **{**fields_of(review), "subjects": []})
     bare.save()
     PullRequest.objects.update(review=bare)
-    assert not review_policy.answered(bare)
+    assert not review_acknowledging.answered(bare)
     assert acknowledge(world.people["owner"], bare).status_code == 403
     assert acknowledge(world.people["admin"], bare).status_code == 302
-    assert review_policy.answered(Review.objects.get(pk=bare.pk))
+    assert review_acknowledging.answered(Review.objects.get(pk=bare.pk))
 
 
 def fields_of(review: Review) -> dict[str, Any]:
@@ -277,7 +277,7 @@ def test_who_is_erased_leaves_the_acknowledgement_and_not_the_words(world: Revie
     acknowledge(world.people["approver"], review)
     erasing.erase(world.people["approver"], actor=command_line())
     assert ReviewAcknowledgement.objects.get().reason == erasing.GONE
-    assert review_policy.answered(review)
+    assert review_acknowledging.answered(review)
 
 
 def test_names_of_a_restricted_domain_are_hidden_and_what_they_mean_is_not(world: ReviewWorld) -> None:

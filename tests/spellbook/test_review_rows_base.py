@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import os
+import shutil
 from pathlib import Path
 
 import pytest
@@ -78,3 +80,30 @@ def test_a_build_of_another_project_that_failed_or_was_not_read_is_no_base(
     Build.objects.update(status="succeeded", processed_at=None)
     assert bases.find(row, "shop", world.base) is None
     assert "no processed build of the project shop" in bases.missing(row, "shop")
+
+
+def test_each_manifest_is_read_once_and_git_is_asked_a_few_times_however_many_builds_there_are(
+    world: ReviewWorld, row: PullRequest, tmp_path: Path, settings: Settings, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    git = world.github.world
+    connections.save(
+        "clone", kind="git", purpose="code", namespace="", secret_names=[], actor=command_line(),
+        params={"path": str(git.git.path), "branch": "main", "repository": git.full_name},
+    )  # fmt: skip
+    for number in range(6):
+        side = git.commit(f"side{number}", {"x.txt": str(number)}, parent=world.base)
+        built(side, manifest_of(stamp=f"side {number}"), key=f"night-{number}-side")
+    merge_base = git.commit("main", {"y.txt": "y"})
+    asked = tmp_path / "asked.txt"
+    real = shutil.which("git")
+    (tmp_path / "bin").mkdir()
+    program = tmp_path / "bin" / "git"
+    program.write_text(f'#!/bin/sh\necho "$*" >> {asked}\nexec {real} "$@"\n')
+    program.chmod(0o755)
+    monkeypatch.setenv("PATH", f"{program.parent}:{os.environ['PATH']}")
+    found = bases.find(row, "shop", merge_base)
+    assert found is not None
+    assert found.commit == world.base
+    assert len(asked.read_text().splitlines()) <= 5
+    settings.ARTIFACTS_DIR = tmp_path / "where nothing lies"
+    assert bases.find(row, "shop", merge_base) == found  # what was read is remembered

@@ -8,19 +8,24 @@ import subprocess
 import sys
 import threading
 from collections import Counter
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 from django.db import connection
 from pytest_django import Settings
 
+from catalog.code_hosts.github.types import Annotation
 from catalog.models import PullRequest, Review, ReviewDelivery
-from catalog.services.reviewing import answers
+from catalog.services.reviewing import answers, posting, pull_requests
+from foundation import due
 from foundation.clock import now
+from foundation.errors import SpellbookError
 from foundation.models import AuditRow, Inbox
 from spellbook import reviewing
 from tests.github.double import Double, Trouble
-from tests.github.fixtures import github, judge  # noqa: F401
+from tests.github.fixtures import github, judge, open_github  # noqa: F401
+from tests.spellbook.machines import command_line
 from tests.spellbook.review_world import ReviewWorld, deliver, review_world
 
 SWEEP = "import django; django.setup(); from spellbook import reviewing; reviewing.sweep(5)"
@@ -115,3 +120,27 @@ def test_a_host_that_hangs_up_after_it_made_the_comment_gets_no_second_one(world
     world.again()
     assert len(world.comments) == 1
     assert PullRequest.objects.get().comment_id is not None
+
+
+def test_a_check_run_whose_later_remarks_were_lost_is_made_anew_with_all_of_them(world: ReviewWorld) -> None:
+    row = world.ask(world.pull())
+    remarks = tuple(Annotation("models/orders.sql", line, "warning", "Look", f"at {line}") for line in range(1, 121))
+    answer = replace(reviewing.answer_to(row, row.review), annotations=remarks, title="Other")  # type: ignore[arg-type]
+    world.github.troubles.append(Trouble(status=502, on="PATCH /repos/acme/shop.models/check-runs", times=99))
+    with pytest.raises(SpellbookError):
+        post_now(world, row, answer)
+    world.github.troubles.clear()
+    post_now(world, row, answer)
+    newest = max(world.github.world.checks.values(), key=lambda one: one.id)
+    assert [one["start_line"] for one in newest.annotations] == list(range(1, 121))
+    row.refresh_from_db()
+    assert row.check_run_id == newest.id
+
+
+def post_now(world: ReviewWorld, row: PullRequest, answer: answers.Answer) -> None:
+    """The answer posted by a worker that claimed the row."""
+    PullRequest.objects.update(due_at=now(), lease_until=None)
+    rows = PullRequest.objects.select_related("connection", "review").filter(pk=row.pk)
+    (claimed,) = due.claim(rows, limit=1, lease=pull_requests.LEASE)
+    with open_github(world.connection) as host:
+        posting.post(claimed, answer, host, "https://spellbook.example/", actor=command_line())

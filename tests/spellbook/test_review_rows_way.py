@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
@@ -16,10 +16,21 @@ from foundation.clock import now
 from foundation.models import AuditRow
 from foundation.triggers import missing
 from spellbook import reviewing
+from spellbook.review_manifests import from_manifests
 from tests.github.double import Double, Trouble
-from tests.github.fixtures import github, judge  # noqa: F401
+from tests.github.fixtures import github, judge, open_github  # noqa: F401
+from tests.github.world import zipped
 from tests.spellbook.machines import command_line
-from tests.spellbook.review_world import FILTERED, PLAIN, ReviewWorld, built, manifest_of, mirror, review_world
+from tests.spellbook.review_world import (
+    ARTIFACT,
+    FILTERED,
+    PLAIN,
+    ReviewWorld,
+    built,
+    manifest_of,
+    mirror,
+    review_world,
+)
 
 
 @pytest.fixture
@@ -61,15 +72,24 @@ def test_looking_again_changes_nothing_and_sends_nothing(world: ReviewWorld) -> 
     assert AuditRow.objects.filter(action="review.posted", target_id=str(row.pk)).count() == 1
 
 
-def test_the_hour_at_which_it_is_reviewed_makes_no_other_review(
-    world: ReviewWorld, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    row = world.ask(world.pull())
-    posted = row.posted_digest
-    for hours in (1, 30):
-        later = now() + timedelta(hours=hours)
-        monkeypatch.setattr("spellbook.review_manifests.now", lambda later=later: later)
-        world.again()
+def test_the_hour_at_which_it_is_reviewed_makes_no_other_review(world: ReviewWorld) -> None:
+    second = {**mirror(), "asset": "orders to mails", "schedule": {"cron": "0 14 * * *", "zone": "UTC"}}
+    declare({"consumers": [second]}, actor=command_line())
+    world.ask(world.pull())
+    posted = PullRequest.objects.get().posted_digest
+    first = []
+    for hour in (1, 3, 13, 15):
+        PullRequest.objects.update(due_at=now())
+        rows = PullRequest.objects.select_related("connection", "review")
+        (row,) = due.claim(rows, limit=1, lease=pull_requests.LEASE)
+        at = datetime(2031, 3, 4, hour, tzinfo=UTC)
+        reviewing.look(row, actor=command_line(), at=at)
+        pull_requests.give_back(row, None)
+        with open_github(world.connection) as host:
+            found = from_manifests(row, host, at)
+        assert found is not None
+        first.append(found.document["readers"][0]["name"])
+    assert first == ["orders to ads", "orders to mails", "orders to mails", "orders to ads"]
     row.refresh_from_db()
     assert (Review.objects.count(), row.posted_digest) == (1, posted)
 
@@ -121,6 +141,17 @@ def test_a_new_commit_waits_for_its_manifest_and_the_comment_says_so(world: Revi
     assert PullRequest.objects.get().waiting_since is None
     assert len(world.comments) == 1
     assert "Waiting" not in world.comments[0]
+
+
+def test_an_artifact_with_a_number_of_twelve_digits_is_kept(world: ReviewWorld) -> None:
+    pull = world.pull(keep=False)
+    run = world.github.world.run(world.github.world.head_of(pull), head_repository=pull.head_repository)
+    data = zipped({"manifest.json": manifest_of(FILTERED, stamp="head")})
+    world.github.world.keep(run, ARTIFACT, data).id = 123_456_789_012
+    row = world.ask(pull)
+    assert row.problem == ""
+    assert row.review is not None
+    assert row.review.head_origin == "artifact:123456789012"
 
 
 def test_a_manifest_that_never_comes_fails_the_check_and_says_what_to_do(world: ReviewWorld) -> None:

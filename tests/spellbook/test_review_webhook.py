@@ -6,6 +6,7 @@ import json
 from pathlib import Path
 
 import pytest
+from django.db import IntegrityError
 from django.test import Client
 from pytest_django import Settings
 
@@ -13,6 +14,7 @@ from catalog.code_hosts.github.webhook import LARGEST
 from catalog.models import PullRequest, Review, ReviewDelivery
 from catalog.services.reviewing import deliveries
 from foundation.canonical import sha256_hex
+from foundation.clock import now
 from foundation.models import Inbox
 from spellbook import reviewing
 from tests.github.double import Double
@@ -41,6 +43,19 @@ def test_a_signed_delivery_is_stored_whole_answered_and_read_afterwards(world: R
     row.refresh_from_db()
     assert (row.refusal, row.due_at) == ("", None)
     assert row.processed_at is not None
+    assert bytes(row.body) == b""
+    assert row.external_id == f"sha256:{sha256_hex(raw)}"
+    assert ReviewDelivery.objects.get().delivery == "d-1"
+    assert deliver(raw, delivery="d-2").json() == {"kept": False}
+    with pytest.raises(IntegrityError, match="never changes"):
+        Inbox.objects.update(body=b"another")
+
+
+def test_a_body_stays_as_it_came_until_it_is_read(world: ReviewWorld) -> None:
+    world.send(world.event(world.pull(keep=False)))
+    for body in (b"", b"another"):
+        with pytest.raises(IntegrityError, match="never changes"):
+            Inbox.objects.update(body=body)
 
 
 def test_a_replay_under_the_same_or_another_delivery_id_changes_nothing(world: ReviewWorld) -> None:
@@ -152,6 +167,18 @@ def test_a_push_to_the_base_wakes_what_is_to_be_merged_into_it(world: ReviewWorl
     deliveries.read_due(5, actor=command_line())
     row.refresh_from_db()
     assert row.asked == asked + 1
+
+
+def test_new_rights_of_the_app_wake_what_is_open(world: ReviewWorld) -> None:
+    first = world.ask(world.pull())
+    closed = PullRequest.objects.create(connection=world.connection, number=99, state="closed", seen_at=now())
+    body = {"action": "new_permissions_accepted", "installation": {"id": 7}}
+    world.send(body, event="installation")
+    assert deliveries.read_due(5, actor=command_line()) == 1
+    for row, more in ((first, 1), (closed, 0)):
+        before = row.asked
+        row.refresh_from_db()
+        assert row.asked == before + more
 
 
 def test_the_door_takes_posts_alone_without_session_or_csrf(world: ReviewWorld) -> None:

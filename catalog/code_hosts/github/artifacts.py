@@ -39,7 +39,6 @@ def artifacts(api: Api, head_sha: str, name: str = "") -> list[Artifact]:
 
 def _of_run(api: Api, run: Fields, name: str) -> list[Artifact]:
     run_id = run.number("id")
-    head = run.part("head_repository").text("full_name") if "head_repository" in run else ""
     path = api.repo("actions", "runs", run_id, "artifacts")
     what = f"artifacts of workflow run {run_id} of {api.settings.full_name}"
     found = [
@@ -49,10 +48,6 @@ def _of_run(api: Api, run: Fields, name: str) -> list[Artifact]:
             size=one.number("size_in_bytes"),
             expired=one.flag("expired"),
             run_id=run_id,
-            run_attempt=run.number("run_attempt"),
-            run_event=run.text("event"),
-            run_head_repository=head,
-            run_conclusion=run.text("conclusion", ""),
             created_at=one.time("created_at"),
         )
         for one in api.pages(path, what, MOST_ARTIFACTS, {"name": name} if name else None, key="artifacts")

@@ -1,7 +1,7 @@
 """Check runs with their remarks on lines, and commit statuses, within GitHub's limits.
 
-Limits as in https://docs.github.com/en/rest/checks/runs: summary 65,535 characters, 50 annotations a request, their
-message 64 KB and title 255 characters. What is longer is cut where it then says so.
+Limits as in https://docs.github.com/en/rest/checks/runs, those of texts in `limits.py`; 50 annotations a request. What
+is longer is cut where it then says so.
 """
 
 from __future__ import annotations
@@ -12,15 +12,12 @@ from typing import Any, get_args
 from catalog.code_hosts.git_process import checked_path
 from catalog.code_hosts.github.answers import check_sha
 from catalog.code_hosts.github.api import Api
-from catalog.code_hosts.github.types import Annotated, CheckStatus, Conclusion, Level, StatusState
+from catalog.code_hosts.github.limits import DESCRIPTION, MESSAGE, SUMMARY, TITLE
+from catalog.code_hosts.github.types import Annotation, CheckStatus, Conclusion, Level, StatusState
 from foundation.errors import BadInput
 
 BATCH = 50
 MOST = 1000  # annotations of one check run
-SUMMARY = 65_535
-MESSAGE = 64 * 1024  # bytes
-TITLE = 255
-DESCRIPTION = 140
 _CUT = "\n\n(The rest does not fit here.)"
 
 
@@ -32,7 +29,7 @@ class Report:
     conclusion: Conclusion | None
     title: str
     summary: str
-    annotations: tuple[Annotated, ...]
+    annotations: tuple[Annotation, ...]
     details_url: str
 
 
@@ -107,7 +104,7 @@ def _bodies(report: Report) -> list[dict[str, Any]]:
     return [{**body, "output": {**output, **({"annotations": fifty} if fifty else {})}} for fifty in fifties]
 
 
-def _annotation(path: str, one: Annotated) -> dict[str, Any]:
+def _annotation(path: str, one: Annotation) -> dict[str, Any]:
     _known(one.level, Level, "annotation's level")
     if not 0 < one.line < 2**31:
         raise BadInput(f"The annotation on {path} names no line.")

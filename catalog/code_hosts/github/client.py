@@ -17,7 +17,7 @@ from catalog.code_hosts.github.api import Api
 from catalog.code_hosts.github.auth import credential_of
 from catalog.code_hosts.github.connection import Settings, read_settings
 from catalog.code_hosts.github.types import (
-    Annotated,
+    Annotation,
     Artifact,
     ChangedFiles,
     CheckStatus,
@@ -70,17 +70,13 @@ class GitHub:
         return [one for one in self.open_pull_requests() if one.head_sha == head_sha]
 
     def changed_files(self, number: int) -> ChangedFiles:
-        """The files that a pull request changes, with their hunks; GitHub lists 3,000 at most (`truncated`)."""
+        """The files that a pull request changes; GitHub lists 3,000 at most (`truncated`)."""
         return pulls.changed_files(self._api, number)
 
     def diff(self, number: int) -> str:
         """The whole difference as a unified diff; bytes that are not UTF-8 become U+FFFD. BadInput when it is larger
         than GitHub renders (20,000 lines)."""
         return pulls.diff(self._api, number)
-
-    def file(self, path: str, ref: str) -> bytes:
-        """A file's bytes at a commit or branch; NotFound when there is none, or it is no file. At most 100 MB."""
-        return contents.file(self._api, path, ref)
 
     def merge_base(self, base: str, head: str) -> str:
         """The best common ancestor of two commits or branches; NotFound when they have none."""
@@ -125,7 +121,7 @@ class GitHub:
         conclusion: Conclusion | None = None,
         title: str = "",
         summary: str = "",
-        annotations: Sequence[Annotated] = (),
+        annotations: Sequence[Annotation] = (),
         details_url: str = "",
     ) -> int:
         """The new check run's id.
@@ -145,7 +141,7 @@ class GitHub:
         conclusion: Conclusion | None = None,
         title: str = "",
         summary: str = "",
-        annotations: Sequence[Annotated] = (),
+        annotations: Sequence[Annotation] = (),
         details_url: str = "",
     ) -> None:
         """Change what a check run says; NotFound when there is none.

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from catalog.code_hosts.github.api import Api
 from catalog.code_hosts.github.fields import Fields
+from catalog.code_hosts.github.limits import COMMENT
 from foundation.errors import BadInput
 
-LONGEST = 65_536  # characters that GitHub takes
 MOST = 5000  # comments of one pull request that are looked through
 
 
@@ -59,6 +59,6 @@ def _author(comment: Fields) -> str:
 def _checked(body: str) -> str:
     if not body.strip():
         raise BadInput("A comment has a text.")
-    if len(body) > LONGEST:
-        raise BadInput(f"A comment has at most {LONGEST:,} characters on GitHub; this one has {len(body):,}.")
+    if len(body) > COMMENT:
+        raise BadInput(f"A comment has at most {COMMENT:,} characters on GitHub; this one has {len(body):,}.")
     return body

@@ -34,7 +34,7 @@ from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urlsplit
 
-from catalog.review.by_files.file_map import FileRule, read_file_map
+from catalog.sources.file_map import FileRule, read_file_map
 from foundation.errors import BadInput
 from foundation.models import Connection
 from foundation.secrets import secret
@@ -56,7 +56,8 @@ _KNOWN = frozenset({
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """A connection's parameters and the names of its secrets, checked. `app_id` is "" where a token is used."""
+    """A connection's parameters and the names of its secrets, checked. `app_id` is "" where a token is used. `logins`
+    are the e-mails of people here by their logins at GitHub, as they were written."""
 
     name: str
     owner: str
@@ -69,6 +70,7 @@ class Settings:
     dbt_project: str
     artifact: str
     files: tuple[FileRule, ...]
+    logins: Mapping[str, str]
     credential_name: str
     webhook_names: tuple[str, ...]
 
@@ -94,7 +96,6 @@ def check_settings(name: str, params: Mapping[str, Any], secret_names: Sequence[
         raise BadInput(f"{where} names no secret: first the token or private key, then the webhook's secret.")
     owner, _, repository = _matching(where, params, "repository", "", _REPOSITORY, 'is "owner/name"').partition("/")
     app_id, installation_id = _app(where, params)
-    _check_logins(where, params.get("logins", {}))
     return Settings(
         name=name,
         owner=owner,
@@ -107,6 +108,7 @@ def check_settings(name: str, params: Mapping[str, Any], secret_names: Sequence[
         dbt_project=_text(where, params, "dbt_project", ""),
         artifact=_text(where, params, "artifact", ARTIFACT) or ARTIFACT,
         files=read_file_map(params.get("files", []), where),
+        logins=_logins(where, params.get("logins", {})),
         credential_name=secret_names[0],
         webhook_names=tuple(secret_names[1:]),
     )
@@ -180,7 +182,10 @@ def _folder(where: str, text: str) -> str:
     return "/".join(parts)
 
 
-def _check_logins(where: str, value: object) -> None:
+def _logins(where: str, value: object) -> dict[str, str]:
     texts = [*value, *value.values()] if isinstance(value, Mapping) else [None]
-    if not all(isinstance(text, str) and text.strip() and text.isprintable() for text in texts):
+    if not isinstance(value, Mapping) or not all(
+        isinstance(text, str) and text.strip() and text.isprintable() for text in texts
+    ):
         raise BadInput(f'{where}: logins is {{"login at GitHub": "e-mail of a person here"}}.')
+    return {login.strip(): email.strip() for login, email in value.items()}

@@ -1,15 +1,10 @@
-"""The repository itself: its name, a file, the common ancestor of two commits."""
+"""The repository itself: its name, and the common ancestor of two commits."""
 
 from __future__ import annotations
 
-from urllib.parse import quote
-
-from catalog.code_hosts.git_process import checked_path
 from catalog.code_hosts.github.api import Api
 from catalog.code_hosts.github.types import Repository
-from foundation.errors import BadInput, NotFound
-
-RAW = "application/vnd.github.raw+json"
+from foundation.errors import BadInput
 
 
 def repository(api: Api) -> Repository:
@@ -21,15 +16,6 @@ def repository(api: Api) -> Repository:
         default_branch=one.text("default_branch"),
         private=one.flag("private"),
     )
-
-
-def file(api: Api, path: str, ref: str) -> bytes:
-    """A file's bytes, as they are. A directory or submodule is answered as JSON, not raw: NotFound."""
-    what = f"file {checked_path(path)} at {_checked_ref(ref)}"
-    answer = api.read(f"{api.repo('contents')}/{quote(path, safe='/')}", what, {"ref": ref}, accept=RAW)
-    if "raw" not in answer.headers.get("content-type", ""):
-        raise NotFound(f"{path} is a folder or a submodule at {ref}, no file.")
-    return answer.body
 
 
 def merge_base(api: Api, base: str, head: str) -> str:

@@ -63,7 +63,6 @@ def _pull_request(one: Fields) -> PullRequest:
         title=one.text("title"),
         state=one.text("state"),
         merged="merged_at" in one,
-        draft=one.flag("draft", False),
         base_sha=base.sha("sha"),
         base_ref=base.text("ref"),
         head_sha=head.sha("sha"),
@@ -80,5 +79,4 @@ def _changed_file(one: Fields) -> ChangedFile:
         path=one.text("filename"),
         status=one.text("status"),
         previous_path=one.text("previous_filename", ""),
-        patch=one.text("patch", ""),
     )

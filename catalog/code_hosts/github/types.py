@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 from datetime import datetime
-from typing import Literal, Protocol
+from typing import Literal
 
 CheckStatus = Literal["queued", "in_progress", "completed"]
 Conclusion = Literal["success", "neutral", "failure", "action_required", "cancelled", "skipped", "timed_out"]
@@ -34,7 +34,6 @@ class PullRequest:
     title: str
     state: str
     merged: bool
-    draft: bool
     base_sha: str
     base_ref: str
     head_sha: str
@@ -48,13 +47,11 @@ class PullRequest:
 @dataclass(frozen=True, slots=True)
 class ChangedFile:
     """`status` is added, removed, modified, renamed, copied, changed or unchanged. `previous_path` is "" unless it was
-    renamed or copied. `patch` holds the hunks without file headers; "" for a binary file, or one too large for GitHub
-    to show."""
+    renamed or copied."""
 
     path: str
     status: str
     previous_path: str
-    patch: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,43 +70,20 @@ class ChangedFiles:
 
 @dataclass(frozen=True, slots=True)
 class Artifact:
-    """A file kept by a completed workflow run.
-
-    `size` is that of the zip. `run_event` is what started the run: "pull_request", "push". `run_head_repository` is
-    the full name of the repository that the code came from, "" when it was deleted: an artifact of a fork is what its
-    author made of it. `run_conclusion` is "success", "failure", ...
-    """
+    """A file kept by a completed workflow run; `size` is that of the zip."""
 
     id: int
     name: str
     size: int
     expired: bool
     run_id: int
-    run_attempt: int
-    run_event: str
-    run_head_repository: str
-    run_conclusion: str
     created_at: datetime | None
-
-
-class Annotated(Protocol):
-    """A remark on one line, as `Annotation` has it; any class with these fields will do."""
-
-    @property
-    def path(self) -> str: ...
-    @property
-    def line(self) -> int: ...
-    @property
-    def level(self) -> str: ...
-    @property
-    def title(self) -> str: ...
-    @property
-    def message(self) -> str: ...
 
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
-    """A remark on one line of a file of the head commit; `line` counts from 1, `level` is one of `Level`."""
+    """A remark on one line of a file of the head commit: plain text, no markdown. `line` counts from 1, `level` is one
+    of `Level`."""
 
     path: str
     line: int

@@ -59,7 +59,6 @@ class Event:
     numbers: tuple[int, ...] = ()
     head_sha: str = ""
     branch: str = ""
-    installation_id: int | None = None
 
 
 def verify(secret: str, body: bytes, signature: str | None) -> None:
@@ -94,7 +93,6 @@ def parse(name: str, body: bytes) -> Event:
 
 
 def _event(name: str, action: str, repository: str, data: dict[str, Any]) -> Event:
-    installation = _id(_part(data, "installation").get("id"), "installation") if data.get("installation") else None
     numbers: tuple[int, ...] = ()
     head_sha = branch = ""
     if name == "pull_request":
@@ -108,7 +106,7 @@ def _event(name: str, action: str, repository: str, data: dict[str, Any]) -> Eve
     elif name == "push":
         branch, head_sha = _pushed(data)
     relevant = name != "push" or bool(branch)
-    return Event(name, action, repository, relevant, numbers, head_sha, branch, installation)
+    return Event(name, action, repository, relevant, numbers, head_sha, branch)
 
 
 def _loaded(body: bytes) -> dict[str, Any]:

@@ -7,15 +7,14 @@ from dataclasses import dataclass
 from datetime import datetime
 from typing import Final
 
-from catalog.review.by_files.file_map import FileRule, Mapped, mapped
 from catalog.review.by_files.reach import Followed, Reach
+from catalog.review.case import REMOVED, RENAMED
 from catalog.review.estate.names import joined
 from catalog.review.estate.reached import said
 from catalog.review.types import DANGEROUS, LOOK, SAFE, VERDICTS
 from catalog.review.words import counted
+from catalog.sources.file_map import FileRule, Mapped, mapped
 
-REMOVED: Final = "removed"
-RENAMED: Final = "renamed"
 UNCHANGED: Final = "unchanged"
 
 Reason = tuple[str, str]
@@ -30,7 +29,6 @@ class FileChange:
     path: str
     status: str
     previous_path: str = ""
-    patch: str = ""
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,13 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from catalog.damage_order import LIVE
-from catalog.review.estate.estate import Estate, Way
+from catalog.review.estate.estate import Estate
 from catalog.review.estate.names import Found, joined
-from catalog.review.estate.reached import Clock, reached
+from catalog.review.estate.reached import Clock, live_places, reached
+from catalog.review.estate.ways import Way, best
 from catalog.review.people import once, whom_to_ask
-from catalog.review.types import Knowledge, Person, Policy, Reached, Rule
+from catalog.review.policy import Rules
+from catalog.review.types import Knowledge, Person, Policy, Reached
 from catalog.sources.manifest_types import Manifest
 
 NEAREST = 10
@@ -43,20 +45,19 @@ class Reach:
         self.estate = Estate(nothing, nothing, knowledge)
         self._own_notes: list[str] = []
         self._ids = {one.unique_id: one.name for one in knowledge.assets if one.unique_id}
-        self._rules = [(rule, self._meant_by(rule)) for rule in policy.rules]
+        self._rules = Rules(policy, self._find)
         self._knowledge, self._at, self._clock = knowledge, at, Clock(at)
         self._known: dict[tuple[str, ...], Followed] = {}
 
     @property
     def notes(self) -> tuple[str, ...]:
         """What could not be told, in sentences."""
-        return tuple(dict.fromkeys([*self.estate.untold.sentences(), *self._own_notes]))
+        return tuple(dict.fromkeys([*self.estate.untold.sentences(), *self._rules.notes, *self._own_notes]))
 
     def rules_of(self, followed: Followed) -> tuple[str, ...]:
         """The team's rules that a change of these assets touches, in sentences: those of the assets themselves, and
         those of readers that it reaches."""
-        found = [rule for rule, places in self._rules if not places.isdisjoint(followed.ruled)]
-        return tuple(dict.fromkeys(_sentence(rule) for rule in found))
+        return tuple(self._rules.touched(followed.ruled))
 
     def of(self, names: Iterable[str]) -> Followed:
         """What the assets of these names lead to."""
@@ -74,7 +75,7 @@ class Reach:
         asked = (whom_to_ask(self.estate.vertices[place], readers, self._knowledge.domains)
                  for place in starts)  # fmt: skip
         return Followed(
-            ruled=frozenset(starts) | {place for place in ways if self.estate.vertices[place].reader is not None},
+            ruled=frozenset(starts) | live_places(self.estate, ways),
             unknown=unknown,
             whole=whole,
             counts=dict(Counter(self.estate.vertices[place].kind for _, _, place in listed)),
@@ -100,38 +101,20 @@ class Reach:
 
     def _ways(self, starts: Mapping[int, bool]) -> tuple[dict[int, Way], bool]:
         """The best way from the file to each place: the assets are one step away, all else as far from the nearest."""
-        ways: dict[int, Way] = {}
+        ways: list[dict[int, Way]] = []
         whole = True
         for start, certain in starts.items():
-            _better(ways, start, Way(1, _FILE, certain))
             found = self.estate.reach(start)
             whole = whole and found is not None
-            for place, way in (found or {}).items():
-                _better(ways, place, Way(way.hops + 1, way.before, certain and way.certain))
-        return ways, whole
+            more = {place: Way(way.hops + 1, way.before, certain and way.certain)
+                    for place, way in (found or {}).items()}  # fmt: skip
+            ways.append({start: Way(1, _FILE, certain), **more})
+        return best(ways), whole
 
     def _find(self, name: str) -> Found:
         """The places of a name, which may be dbt's unique id of a table of another repository."""
         return self.estate.names.find(self._ids.get(name, name))
 
-    def _meant_by(self, rule: Rule) -> frozenset[int]:
-        places, _ = self._find(rule.asset)
-        if not places:
-            self._own_notes.append(f"the rule of {rule.asset} was not applied: no table here has this name")
-        return frozenset(places)
-
     def _counts(self, place: int) -> bool:
         reader = self.estate.vertices[place].reader
         return reader is None or reader.status in LIVE
-
-
-def _better(ways: dict[int, Way], place: int, way: Way) -> None:
-    """Keep the way of the two that is certain, then the shorter one."""
-    known = ways.get(place)
-    if known is None or (not way.certain, way.hops) < (not known.certain, known.hops):
-        ways[place] = way
-
-
-def _sentence(rule: Rule) -> str:
-    why = f": {rule.reason.rstrip('.')}" if rule.reason else ""
-    return f"A change of {rule.asset} has to be acknowledged{why}."

@@ -9,11 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from datetime import datetime
 from itertools import chain
-from typing import Any, Final
+from typing import Final
 
 from catalog.diff.row_set_types import SAME_ROWS, UNKNOWN
 from catalog.review.by_files.case import (
-    RENAMED,
     UNCHANGED,
     FileCase,
     FileChange,
@@ -22,21 +21,18 @@ from catalog.review.by_files.case import (
     now_made,
     reasons,
 )
-from catalog.review.by_files.file_map import FileRule
 from catalog.review.by_files.reach import Reach
+from catalog.review.case import ADDED, MODIFIED, REMOVED, RENAMED
 from catalog.review.estate.names import joined
-from catalog.review.estate.reached import by_damage, each_once
-from catalog.review.people import once
-from catalog.review.types import DANGEROUS, LOOK, SAFE, VERDICTS, Change, Knowledge, Policy, Review, worst
-from foundation.errors import BadInput
+from catalog.review.summing_up import first_reasons, gravest_first, require_zone, summed_up
+from catalog.review.types import LOOK, SAFE, Change, Knowledge, Policy, Review, worst
+from catalog.sources.file_map import FileRule
 
 __all__ = ["FileChange", "assets_of", "review_files"]
 
 KIND: Final = "file"
-FEW: Final = 5
-"""So many reasons stand in the summary of a review."""
 _NO_RULES: Final = Policy()
-_ACTIONS: Final = {"added": "added", "copied": "added", "removed": "removed", "renamed": "renamed"}
+_ACTIONS: Final = {"added": ADDED, "copied": ADDED, "removed": REMOVED, "renamed": RENAMED}
 _INCOMPLETE: Final = "More files are changed than the code host lists; those were not looked at."
 _HARMLESS: Final = "Every changed file is declared to make no table."
 _NOTHING: Final = "No file is changed."
@@ -58,25 +54,21 @@ def review_files(
     asset with readers. Safe: every file is declared to make no table. All else is to be looked at. `complete` False:
     the code host lists only some of the files. BadInput for a moment without a time zone.
     """
-    if at.tzinfo is None:
-        raise BadInput("The moment of a review needs a time zone.")
+    require_zone(at)
     reach, known = Reach(knowledge, policy, at), bool(knowledge.sources)
     cases = [case_of(one, file_map, reach) for one in changed if one.status != UNCHANGED]
-    changes = sorted((_change(one, known, at) for one in cases), key=_gravest_first)
+    changes = gravest_first(_change(one, known, at) for one in cases)
     strangers = [one.change.path for one in cases if not one.known]
     required = tuple(dict.fromkeys(chain.from_iterable(one.required for one in cases)))
     verdict = worst([*(one.verdict for one in changes), SAFE if complete else LOOK])
     notes = [*_notes(strangers, complete), *knowledge.problems, *reach.notes]
-    return Review(
+    return summed_up(
+        changes,
+        knowledge,
         verdict=verdict,
-        reasons=tuple(_summary(changes, strangers, verdict)),
-        changes=tuple(changes),
-        readers=each_once(one.readers for one in changes),
-        readers_known=known,
+        reasons=_summary(changes, strangers, verdict),
         required=required,
-        people=once(chain.from_iterable(one.people for one in changes)),
-        notes=tuple(dict.fromkeys(notes)),
-        sources=knowledge.sources,
+        notes=notes,
         compared=compared,
         at=at,
     )
@@ -93,7 +85,7 @@ def _change(case: FileCase, readers_known: bool, at: datetime) -> Change:
         unique_id=f"{KIND}:{one.path}",
         name=one.path,
         resource_type=KIND,
-        action=_ACTIONS.get(one.status, "modified"),
+        action=_ACTIONS.get(one.status, MODIFIED),
         verdict=why[0][0],
         reasons=tuple(sentence for _, sentence in why),
         path=one.path,
@@ -107,11 +99,6 @@ def _change(case: FileCase, readers_known: bool, at: datetime) -> Change:
     )
 
 
-def _gravest_first(change: Change) -> tuple[Any, ...]:
-    first = by_damage(change.readers[0]) if change.readers else ()
-    return (-VERDICTS.index(change.verdict), not change.readers, first, change.name)
-
-
 def _summary(changes: Sequence[Change], strangers: Sequence[str], verdict: str) -> Iterator[str]:
     """The gravest reason of each of the gravest files; many files that no pattern knows are one reason. Rules, which
     are told of beside these, change no verdict: their files are to be looked at anyway."""
@@ -120,10 +107,7 @@ def _summary(changes: Sequence[Change], strangers: Sequence[str], verdict: str) 
         return
     unknown = set(strangers)
     gravest = [one for one in changes if one.verdict == verdict and one.name not in unknown]
-    yield from dict.fromkeys(one.reasons[0] for one in gravest[:FEW])
-    if len(gravest) > FEW:
-        more, word = len(gravest) - FEW, "dangerous" if verdict == DANGEROUS else "to be looked at"
-        yield f"{more:,} more {'file is' if more == 1 else 'files are'} {word}."
+    yield from first_reasons(gravest, verdict, 1, "file")
     if strangers and not gravest:
         yield _unknown(strangers)
     if not gravest and not strangers:

@@ -10,9 +10,10 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from catalog.lints.types import bare
-from catalog.review.columns.dependent import Columns, dependent
+from catalog.review.columns.dependent import dependent
 from catalog.review.columns.traces import Traces
 from catalog.review.estate.estate import Estate
+from catalog.review.types import Columns
 from catalog.sources.artifact import sequence, text
 from catalog.sources.manifest_types import Node
 
@@ -43,7 +44,10 @@ class ColumnReach:
         self._estate, self._traces, self._left = estate, traces, MOST_LOOKS
 
     def follow(self, start: int, columns: frozenset[str]) -> Affected | None:
-        """What a change of `columns` of the table at `start` reaches; None where it is too much to be followed."""
+        """What a change of `columns` of the table at `start` reaches; None where it is too much to be followed, and
+        where several columns of the table have the name of one of these."""
+        if columns & set(map(str.lower, self._traces.of(start).repeated)):
+            return None
         found = Affected(tables={start: columns})
         waiting = deque(self._estate.children[start])
         while waiting:
@@ -100,7 +104,7 @@ def read_of(traces: Traces, place: int, parent: int) -> Columns:
     found = traces.of(place, as_before=False)
     if table is None or table not in found.tables:
         return None
-    values = [*found.columns.values()]
+    values = [*found.columns.values(), *found.repeated.values()]
     sources = {source for value in values for source in value.sources} | found.rows
     mine = [source.column for source in sources if source.table == table]
     return None if None in mine else frozenset(column.lower() for column in mine if column is not None)

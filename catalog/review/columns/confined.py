@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 
 import sqlglot
@@ -86,13 +87,17 @@ def _through(sql: str, scope: str, names: frozenset[str], dialect: str) -> froze
 
 
 def _of_list(select: exp.Select, names: frozenset[str]) -> frozenset[str] | None:
-    """The columns `names` of a SELECT and those of its list that may read them by name; None where a condition may."""
+    """The columns `names` of a SELECT and those of its list that may read them by name; None where a condition
+    may, and where one of them shares its name with another."""
     for key in _ELSEWHERE:
         part = select.args.get(key)
         for one in part if isinstance(part, list) else [part] if part is not None else []:
             if any(_means(column, names) for column in one.find_all(exp.Column)):
                 return None
     found = set(names)
+    listed = Counter(item.alias_or_name.lower() for item in select.expressions if not item.is_star)
+    if any(listed[name] > 1 for name in names):
+        return None  # which of them is read by the name is not known
     for _ in range(len(select.expressions)):
         more = {
             item.alias_or_name.lower()

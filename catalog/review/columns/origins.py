@@ -24,7 +24,7 @@ class Origins:
     def __init__(self, estate: Estate, traces: Traces, facts: Facts) -> None:
         self._estate, self._traces, self._facts = estate, traces, facts
 
-    def with_counts(self, found: Iterable[Finding], after: ModelState) -> Iterator[Finding]:
+    def with_counts_from_above(self, found: Iterable[Finding], after: ModelState) -> Iterator[Finding]:
         """The findings, those of lost NULLs of which nothing was counted with what was counted further up.
 
         That is said and no more: rows may be left out on the way, so that it proves nothing of the column itself.

@@ -11,6 +11,7 @@ from catalog.lints.outputs import outputs
 from catalog.lints.types import ModelState
 from catalog.review.estate.estate import Estate
 from catalog.review.facts import enforced
+from catalog.review.safely import safely
 from catalog.sources.manifest_types import Manifest, Node
 from catalog.sources.naming import dialect_of, parts_of
 
@@ -69,10 +70,8 @@ class Traces:
             if table is not None:
                 stands_in = table[0].startswith(STAND_IN)
                 schema[table] = {} if stands_in else self._columns_of(parent, as_before, depth + 1)
-        try:
-            return trace(sql, dialect=self._dialect, schema=schema)
-        except Exception as error:  # what the tracer did not foresee is not known, and must not end the review
-            return Traced(UNKNOWN, reason=f"the tracer failed ({type(error).__name__})")
+        failed = Traced(UNKNOWN, reason="the tracer failed")
+        return safely(lambda: trace(sql, dialect=self._dialect, schema=schema), failed)
 
     def _columns_of(self, place: int, as_before: bool, depth: int) -> Mapping[str, str]:
         key = (place, as_before)
@@ -103,7 +102,7 @@ class Traces:
         traced = self._of(place, as_before, depth)
         if traced.state == UNKNOWN:
             return declared
-        kept = traced.rest is None and node.materialized != "incremental"
+        kept = traced.rest is None and not traced.repeated and node.materialized != "incremental"
         return {**({} if kept else declared), **dict.fromkeys(traced.columns, _LISTED if kept else "")}
 
     def _outputs(self, node: Node) -> dict[str, str] | None:

@@ -7,11 +7,12 @@ most 255 characters), message (at most 64 KB).
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
 
+from catalog.code_hosts.github.limits import TITLE
+from catalog.code_hosts.github.types import Annotation
 from catalog.lints.types import Finding
 from catalog.review.comment.changes import what_it_does
-from catalog.review.comment.escape import masked, shortened, visible
+from catalog.review.comment.escape import on_one_line, shortened
 from catalog.review.types import DANGEROUS, LOOK, SAFE, Change, Review
 from catalog.review.words import VERDICTS, signed
 
@@ -21,18 +22,7 @@ MOST = 200
 
 _LEVELS = {DANGEROUS: FAILURE, LOOK: WARNING}
 _ORDER = (FAILURE, WARNING, NOTICE)
-_TITLE, _MESSAGE, _SENTENCE = 255, 4_000, 500
-
-
-@dataclass(frozen=True, slots=True)
-class Annotation:
-    """One line of a file and what is said of it; `level` is failure, warning or notice. Plain text, no markdown."""
-
-    path: str
-    line: int
-    level: str
-    title: str
-    message: str
+_MESSAGE, _SENTENCE = 4_000, 500
 
 
 def line_annotations(review: Review, *, folder: str = "", most: int = MOST) -> tuple[Annotation, ...]:
@@ -70,11 +60,11 @@ def _finding(change: Change, finding: Finding) -> tuple[str, str]:
 
 def _title(change: Change) -> str:
     word = signed(VERDICTS, change.verdict)[1]
-    return _said(f"{word}: {shortened(change.name or change.unique_id, 100)} {what_it_does(change)}", _TITLE)
+    return _said(f"{word}: {shortened(change.name or change.unique_id, 100)} {what_it_does(change)}", TITLE)
 
 
 def _said(text: str, limit: int) -> str:
-    return shortened(masked(visible(text[:20_000])).replace("\n", " "), limit)
+    return shortened(on_one_line(text[:20_000]), limit)
 
 
 def _path(folder: str, path: str) -> str:

@@ -3,9 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
+from typing import Final
 
-GITHUB = 65_536
-"""GitHub's limit on the body of a comment and on the summary of a check run, in characters."""
+from catalog.code_hosts.github.limits import COMMENT
+
+RESERVED: Final = 4_096
+"""Kept free of a comment for what is put before the review: the hidden line by which the comment is found again, and
+who acknowledged it."""
+ROOM: Final = COMMENT - RESERVED
+"""So long a review may be in a comment at GitHub."""
 
 
 def size(text: str) -> int:

@@ -10,14 +10,15 @@ from __future__ import annotations
 
 import html
 import re
-import unicodedata
+
+from foundation.unseen import visible
+
+__all__ = ["cell", "code", "fence", "html_code", "in_html", "masked", "on_one_line", "plain", "shortened", "visible"]
 
 LONGEST = 300
 """How many characters of a text are shown where nothing else is said."""
 
 _BREAK = "\u200b"
-_UNSEEN = re.compile("[\u034f\u115f\u1160\u17b4\u17b5\u2800\u3164\uffa0\ufe00-\ufe0d\U000e0100-\U000e01ef]")
-"""Characters without a form of their own that Python counts as printable."""
 _EMAIL = re.compile(r"([\w.+%-])[\w.+%-]{0,63}@([\w-]{1,63})(?:\.[\w-]{1,63})+")
 _LINKED = (
     (re.compile(r"(?<=[@#])"), _BREAK),
@@ -80,18 +81,15 @@ def html_code(text: object, limit: int = LONGEST) -> str:
     return f"<code>{html.escape(_one_line(text, limit).strip())}</code>"
 
 
-def visible(text: str) -> str:
-    """`text` with every control, zero-width and direction-changing character written out, as in ⟨U+202E⟩, and with
-    plain ends of lines (Unicode TR 36, TR 39)."""
-    text = text.replace("\r\n", "\n")
-    if text.isprintable() and not _UNSEEN.search(text):
-        return text
-    return text.translate(_SHOWN)
-
-
 def masked(text: str) -> str:
     """`text` with its e-mail addresses masked: s***@store…"""
     return _EMAIL.sub(r"\1***@\2…", text) if "@" in text else text
+
+
+def on_one_line(text: str) -> str:
+    """`text` as plain words on one line, for titles and messages in which no markdown is read: nothing unseen, no
+    e-mail address."""
+    return masked(visible(text)).replace("\n", " ").replace("\t", " ")
 
 
 def shortened(text: str, limit: int) -> str:
@@ -102,29 +100,8 @@ def shortened(text: str, limit: int) -> str:
     return f"{text[: limit - 1 - end]}…{text[len(text) - end :]}"
 
 
-class _Shown(dict[int, str]):
-    """How each character is shown, as `str.translate` asks for it; remembers some, for texts of nothing else."""
-
-    def __missing__(self, number: int) -> str:
-        if len(self) > 5_000:
-            self.clear()
-        letter = chr(number)
-        self[number] = letter if _seen(letter) else f"⟨U+{number:04X}⟩"
-        return self[number]
-
-
-_SHOWN = _Shown()
-
-
-def _seen(letter: str) -> bool:
-    if letter.isprintable():
-        return not _UNSEEN.match(letter)
-    return letter in "\n\t" or unicodedata.category(letter) == "Zs"
-
-
 def _one_line(text: object, limit: int) -> str:
-    words = masked(visible(_first_and_last(str(text), limit))).replace("\n", " ").replace("\t", " ")
-    return shortened(words, limit)
+    return shortened(on_one_line(_first_and_last(str(text), limit)), limit)
 
 
 def _first_and_last(text: str, limit: int) -> str:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from urllib.parse import quote, urlsplit
 
-from catalog.review.comment.budget import GITHUB, Sheet, size
+from catalog.review.comment.budget import ROOM, Sheet, size
 from catalog.review.comment.changes import change_table
 from catalog.review.comment.details import details
 from catalog.review.comment.escape import plain
@@ -15,8 +15,6 @@ from catalog.review.types import DANGEROUS, SAFE, Review
 from catalog.review.words import counted
 
 SMALLEST = 2_000
-MARKER = 200
-"""What is left for the hidden line by which a comment is found again."""
 
 _LONGEST_LINK = 300
 _SENTENCE = 160
@@ -26,17 +24,17 @@ _LONG, _SHORT = 12, 3
 _IN_ADDRESS = "%/:?#@!$&'()*+,;=-._~[]"
 
 
-def render(review: Review, *, budget: int = GITHUB, link: str = "", acknowledged: str = "") -> str:
+def render(review: Review, *, budget: int = ROOM, link: str = "", acknowledged: str = "") -> str:
     """The comment: summary, table of changes, details of the grave ones, and what could not be told.
 
-    At most `budget` - MARKER long, in UTF-16 code units (never less than the characters that GitHub counts). What
+    At most `budget` long, in UTF-16 code units (never less than the characters that GitHub counts). What
     does not fit is left out whole, from the end, and counted; `link` (http or https, at most 300 characters) says
     where all of it is. `acknowledged` is a sentence on who took note of it and why. ValueError for a budget under
     SMALLEST.
     """
     if budget < SMALLEST:
         raise ValueError(f"a review does not fit into {budget:,} characters; at least {SMALLEST:,} are needed")
-    return _Comment(review, budget - MARKER, link).text(acknowledged)
+    return _Comment(review, budget, link).text(acknowledged)
 
 
 class _Comment:

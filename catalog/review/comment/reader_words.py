@@ -7,21 +7,19 @@ from datetime import datetime
 
 from catalog.review.comment.escape import code, plain
 from catalog.review.moments import moment
+from catalog.review.reader_name import kind_of, named
 from catalog.review.types import Person, Reached
-from catalog.review.words import MODES, ROLES, counted, said
+from catalog.review.words import ROLES, counted, said
 
 PEOPLE_SHOWN = 6
 
 
 def called(reader: Reached) -> str:
-    """What a reader is, and its name: Mirror sync `orders`. A hidden one has no name; an uncertain one says so."""
-    known = reader.mode not in ("", "unknown")
-    kind = plain(reader.kind.replace("_", " "), 40) or "reader"
-    kind = f"{said(MODES, reader.mode)} {kind}" if known else f"{kind} of unknown mode" if reader.mode else kind
+    """What a reader is called, its name as code: Mirror sync `orders` (its tool)."""
     if reader.hidden:
-        return f"{kind} of a restricted domain"
+        return plain(named(reader), 200)
     tool = f" ({plain(reader.tool, 60)})" if reader.tool else ""
-    return f"{kind} {code(reader.name, 100)}{tool}"
+    return f"{plain(kind_of(reader), 100)} {code(reader.name, 100)}{tool}"
 
 
 def doubts(reader: Reached) -> str:

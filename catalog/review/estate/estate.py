@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 from catalog.review.estate.built import Built
 from catalog.review.estate.names import DECLARED, READER, Names, joined, names_of
 from catalog.review.estate.untold import Untold
+from catalog.review.estate.ways import Ways
+from catalog.review.reader_name import named, shown
 from catalog.review.types import Knowledge, KnownAsset, KnownReader
 from catalog.sources.manifest_types import Manifest, Node
 
-EXPOSURE_SOURCE = "dbt exposures"
 _NO_TABLES = frozenset({"exposure", "test", "unit_test", "analysis", "operation", "sql_operation", "rpc", "doc",
                         "group", "fixture", "macro"})  # fmt: skip
 """What dbt knows and nothing is built from, or that stands as a reader."""
@@ -30,35 +30,6 @@ class Vertex:
     node: Node | None = None
     assets: list[KnownAsset] = field(default_factory=list)
     reader: KnownReader | None = None
-
-
-class Way(NamedTuple):
-    """How something is reached: over how many edges, from which place, and whether no doubtful edge is needed."""
-
-    hops: int
-    before: int
-    certain: bool
-
-
-class Ways(Mapping[int, Way]):
-    """What a start feeds, without itself, by place in the order in which it was found."""
-
-    def __init__(self, before: dict[int, int], hops: dict[int, int], doubtful: Collection[int]) -> None:
-        self._before, self._hops, self._doubtful = before, hops, doubtful
-        self._start = next(iter(before))
-        del before[self._start]
-
-    def __getitem__(self, place: int) -> Way:
-        return Way(self._hops[place], self._before[place], place not in self._doubtful)
-
-    def __iter__(self) -> Iterator[int]:
-        return iter(self._before)
-
-    def __len__(self) -> int:
-        return len(self._before)
-
-    def __contains__(self, place: object) -> bool:
-        return place in self._before
 
 
 class Estate:
@@ -79,7 +50,7 @@ class Estate:
         self._nodes(base, head)
         self._edges(base, head)
         self._declared(knowledge.assets)
-        self._readers(_with_exposures(knowledge, head))
+        self._readers(knowledge.readers)
 
     def place(self, unique_id: str) -> int | None:
         """Where a node stands; None for what is no table (a test, a macro)."""
@@ -187,7 +158,7 @@ class Estate:
             self.reader_places.add(place)
             self.names.add(reader.name, place, READER)
         for place, reader in placed:
-            said = f"the {reader.kind} {shown(reader)}"
+            said = f"the {named(reader)}"
             if not reader.reads:
                 self.untold.reads_nothing(said)
             self._reads(reader.reads, place, said)
@@ -209,30 +180,5 @@ class Estate:
             yield node.unique_id if node is not None else self.vertices[place].label
 
 
-def shown(reader: KnownReader) -> str:
-    """The name of a reader as everybody may see it."""
-    return "whose name is not shown" if reader.hidden else reader.name
-
-
 def _undescribed(node: Node | None) -> bool:
     return node is not None and node.external
-
-
-def _with_exposures(knowledge: Knowledge, head: Manifest) -> Iterator[KnownReader]:
-    """The known readers, and the exposures of head where nobody has put them among those."""
-    yield from knowledge.readers
-    if any(EXPOSURE_SOURCE in source for source in knowledge.sources):
-        return
-    named = {reader.name.casefold() for reader in knowledge.readers}
-    for node in head.nodes.values():
-        if node.resource_type == "exposure" and named.isdisjoint(_exposure_names(node)):
-            people: Mapping[str, tuple[str, ...]] = {}
-            if node.owner is not None:
-                people = {"owner": (node.owner.name or node.owner.email,)}
-            yield KnownReader(node.name, node.kind, node.depends_on, people=people, source=EXPOSURE_SOURCE)
-
-
-def _exposure_names(node: Node) -> set[str]:
-    label = node.raw.get("label")
-    found = {node.name.casefold(), node.unique_id.casefold()}
-    return found | {label.casefold()} if isinstance(label, str) and label else found

@@ -7,12 +7,12 @@ from datetime import datetime
 from typing import Any
 
 from catalog.damage_order import LIVE, harm_of, last_useful_minute, urgency
-from catalog.review.columns.dependent import Columns
-from catalog.review.estate.estate import Estate, Way, shown
+from catalog.review.estate.estate import Estate
+from catalog.review.estate.ways import Way
 from catalog.review.moments import moment
-from catalog.review.types import KnownReader, Reached
-from foundation.errors import BadInput
-from foundation.schedule import next_run
+from catalog.review.reader_name import named, shown
+from catalog.review.types import Columns, KnownReader, Reached
+from foundation.schedule import next_time
 
 WORST_MODES = 3
 """Sends, deletes, or nobody knows: the first of `WORST_FIRST`."""
@@ -29,12 +29,9 @@ class Clock:
         """When the reader reads next; None where its times are not known, or an API starts it."""
         if reader.triggered_by_api or not reader.cron:
             return None
-        key = (reader.cron, reader.zone or "UTC")
+        key = (reader.cron, reader.zone)
         if key not in self._found:
-            try:
-                self._found[key] = next_run(*key, self._at)
-            except BadInput:
-                self._found[key] = None
+            self._found[key] = next_time(*key, self._at)
         return self._found[key]
 
 
@@ -51,6 +48,12 @@ def reached(
         if place in estate.reader_places
     ]
     return tuple(sorted((one for one in found if one.status in LIVE), key=by_damage))
+
+
+def live_places(estate: Estate, ways: Iterable[int]) -> frozenset[int]:
+    """The places of those readers, for rules."""
+    readers = ((place, estate.vertices[place].reader) for place in ways)
+    return frozenset(place for place, reader in readers if reader is not None and reader.status in LIVE)
 
 
 def by_damage(one: Reached) -> tuple[Any, ...]:
@@ -75,14 +78,12 @@ def is_grave(one: Reached) -> bool:
 
 
 def said(one: Reached) -> str:
-    """The reader in a sentence: "the mirror sync Events (next read Tue 29 Sep 02:00 UTC)"."""
-    mode = f"{one.mode} " if one.mode and one.mode != "unknown" else ""
-    known = "" if mode or one.kind != "sync" else ", whose mode is not known"
+    """The reader in a sentence: "the Mirror sync Events (next read Tue 29 Sep 02:00 UTC)"."""
     read = f" (next read {moment(one.next_read, one.zone)})" if one.next_read else ""
     if one.triggered_by_api:
         read = " (started by an API, so that its next read is not known)"
     doubt = "" if one.certain else ", if this is the table that it means"
-    return f"the {mode}{one.kind.replace('_', ' ')} {one.name}{known}{read}{doubt}"
+    return f"the {named(one)}{read}{doubt}"
 
 
 def _reached(estate: Estate, place: int, way: Way, ways: Mapping[int, Way], clock: Clock, columns: Columns) -> Reached:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from datetime import UTC, datetime
 from typing import Any
 
 from catalog.lints.types import bare
@@ -11,7 +10,7 @@ from catalog.review.known.facts_document import FactsDocument
 from catalog.review.known.said import Said
 from catalog.review.types import KnownReader
 from foundation.errors import BadInput
-from foundation.schedule import next_run
+from foundation.schedule import check_schedule
 
 
 def readers_of(
@@ -50,7 +49,7 @@ def _schedule(one: KnownReader, source: str, told: Callable[[str], None]) -> dic
         return {}
     try:
         if one.cron:
-            next_run(one.cron, one.zone, datetime.now(UTC))
+            check_schedule(one.cron, one.zone)
     except BadInput as error:
         told(f"{source}: the schedule of {'a reader' if one.hidden else one.name} is not used: {error}")
         return {}

@@ -4,15 +4,14 @@ Four kinds of sources tell of a reader: dbt's exposures, `meta.spellbook` in a d
 facts of an installation. They are matched by the reader's name, without case; an exposure is also known by its label
 and its unique id. A field that several of them say counts as the later one in that order says it, and within one kind
 as the later file says it; people are taken role by role, and what a reader reads is all that any of them names. For a
-table the same order holds. What only the base manifest tells counts too: a change that removes a declaration does not
-remove the reader.
+table the same order holds. What only the base manifest tells counts too: a change that removes a declaration removes
+neither the reader nor who answers for a table.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from datetime import UTC
 from typing import Any, Final
 
 from catalog.review.estate.names import Names, names_of, plain
@@ -22,6 +21,7 @@ from catalog.review.known.facts_document import FactsDocument
 from catalog.review.known.from_facts import readers_of
 from catalog.review.known.from_manifest import FromManifest, said_by
 from catalog.review.known.said import Said, united
+from catalog.review.moments import written
 from catalog.review.types import Knowledge, KnownAsset, KnownDomain
 from catalog.sources.catalog_file import CatalogFile
 from catalog.sources.manifest_types import Manifest
@@ -42,11 +42,12 @@ def gather(
     `declared` are documents of declarations with what they are called, `catalog` is dbt's catalog.json, for the types
     of columns. Nothing is refused: what cannot be used is a sentence among `problems`, and the rest counts.
     """
-    called = from_manifest.names_in(head)
+    called = {**from_manifest.names_in(base), **from_manifest.names_in(head)}
     for _, raw in declared:
         called |= from_declared.names_of(raw)
     told = _Told(_Meanings(base, head))
     before, now = said_by(base, called), said_by(head, called)
+    told.assets_of(before)
     told.manifest(now)
     for name, raw in declared:
         told.document(name, raw, called)
@@ -102,6 +103,10 @@ class _Told:
         self._take_readers(found.readers)
         self._take_assets(found.assets)
         self.problems += found.problems
+
+    def assets_of(self, before: FromManifest) -> None:
+        """What the base tells of tables, the weakest of all: who answered for one that goes is asked about that."""
+        self._take_assets(before.assets)
 
     def document(self, name: str, raw: Mapping[str, Any], called: from_declared.Names) -> None:
         document = from_declared.document_of(raw, lambda sentence: self.problems.append(f"{name}: {sentence}"))
@@ -173,4 +178,4 @@ def _merged(known: KnownAsset, said: KnownAsset) -> KnownAsset:
 
 def _facts_source(document: FactsDocument) -> str:
     where = f"facts of {document.installation}" if document.installation else "facts"
-    return f"{where}, taken {document.taken_at.astimezone(UTC):%Y-%m-%d %H:%M} UTC"
+    return f"{where}, taken {written(document.taken_at)}"

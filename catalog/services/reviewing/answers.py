@@ -3,19 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, Final
 
+from catalog.code_hosts.github.limits import COMMENT
 from catalog.code_hosts.github.types import Annotation, CheckStatus, Conclusion, StatusState
 from catalog.models import PullRequest, Review
 from catalog.review.comment import escape
 from catalog.review.comment.budget import size
 from foundation import canonical
 
-LONGEST: Final = 65_536
-"""Characters of a comment at GitHub."""
-RESERVED: Final = 4_096
-"""Kept free of them for the marker and for who acknowledged."""
+LONGEST: Final = COMMENT
 CONCLUSIONS: Final[Mapping[str, Conclusion]] = {"safe": "success", "look": "neutral", "dangerous": "failure"}
 STATUSES: Final[Mapping[str | None, StatusState]] = {"success": "success", "neutral": "success", "failure": "failure"}
 NAMED: Final = 3
@@ -99,6 +97,13 @@ def failed(row: PullRequest, problem: str, link: str) -> Answer:
     text = escape.plain(problem, 500)
     said = f"{row.head_sha[:12]} is not reviewed"
     return Answer(_older(row, f"{said}: {text}", link), "completed", "failure", said, text, ())
+
+
+def failing_with(answer: Answer, number: int) -> Answer:
+    """The answer with a check that fails: pull request `number` is of the same commit and not acknowledged."""
+    said = f"#{number}, of the same commit, has to be acknowledged first"
+    summary = f"{said}.\n\n{answer.summary}"[: LONGEST - 1]
+    return replace(answer, conclusion="failure", status="completed", title=said, summary=summary)
 
 
 def _older(row: PullRequest, said: str, link: str) -> str:

@@ -5,20 +5,24 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import Final
 
 from django.db.models import QuerySet
 
 from catalog.code_hosts import local_git
 from catalog.models import Build, BuildArtifact, PullRequest
-from catalog.selectors import manifest_of
 from catalog.services.reviewing import files
-from catalog.services.reviewing.pull_requests import repository_of
+from catalog.services.reviewing.pull_requests import clones_of, repository_of
+from catalog.sources import manifest
+from foundation import artifacts
 from foundation.errors import SpellbookError
 from foundation.models import Connection
 
 LOOKED_AT: Final = 50
 """Builds whose commits are looked for in the history of the base, the newest first."""
+REMEMBERED: Final = 4_096
+"""Manifests of which it is remembered whose project they are, so that each is read once and not at every look."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +89,22 @@ def _fits(build: Build, project: str) -> bool:
     if build.project:
         return build.project == project
     with suppress(SpellbookError):  # a file that is gone or cannot be read is no base
-        read = manifest_of(build)
-        return read is not None and read.project == project
+        return _project_in(_sha256_of(build)) == project
     return False
 
 
+@lru_cache(maxsize=REMEMBERED)
+def _project_in(sha256: str) -> str:
+    """dbt's name of the project that a manifest is of; the file of a digest never changes."""
+    return manifest.read(artifacts.load(sha256)).project
+
+
+def _sha256_of(build: Build) -> str:
+    return str(BuildArtifact.objects.filter(build=build, kind="manifest").values_list("sha256", flat=True).get())
+
+
 def _of(build: Build, sentence: str) -> Base:
-    sha256 = BuildArtifact.objects.filter(build=build, kind="manifest").values_list("sha256", flat=True).get()
-    return Base(sha256, build.commit, sentence)
+    return Base(_sha256_of(build), build.commit, sentence)
 
 
 def _names(connection: Connection) -> list[str]:
@@ -100,23 +112,17 @@ def _names(connection: Connection) -> list[str]:
     a clone on this machine that say that they are it."""
     full = repository_of(connection)
     address = f"https://github.com/{full}"
-    return [connection.name, full, address, f"{address}.git", f"git@github.com:{full}.git", *_clones(connection)]
-
-
-def _clones(connection: Connection) -> dict[str, str]:
-    """Connections to git on this machine whose parameter `repository` names this one, with their paths."""
-    full = repository_of(connection).lower()
-    rows = Connection.objects.filter(kind="git", purpose="code").order_by("name")
-    mine = [one for one in rows if str(one.params.get("repository", "")).lower() == full]
-    return {one.name: str(one.params.get("path", "")) for one in mine}
+    return [connection.name, full, address, f"{address}.git", f"git@github.com:{full}.git", *clones_of(connection)]
 
 
 def _ancestor(connection: Connection, built: Sequence[Build], merge_base: str, project: str) -> Build | None:
-    for path in _clones(connection).values():
-        for build in built:
-            with suppress(SpellbookError):  # a commit that this clone does not have tells nothing
-                if merge_base and local_git.is_ancestor(path, build.commit, merge_base) and _fits(build, project):
-                    return build
+    """The first of `built` that the merge base contains, as far as a clone here can tell."""
+    for path in clones_of(connection).values() if merge_base and built else ():
+        with suppress(SpellbookError):  # a clone that does not have the merge base tells nothing
+            within = local_git.contained(path, sorted({one.commit for one in built}), merge_base)
+            found = next((one for one in built if one.commit in within and _fits(one, project)), None)
+            if found is not None:
+                return found
     return None
 
 

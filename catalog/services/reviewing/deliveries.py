@@ -1,6 +1,7 @@
 """Deliveries of a code host's webhook: verified on the raw body, stored once, answered, then read.
 
-A delivery says only where to look. What stands there is read from the host, so that a replay changes nothing.
+A delivery says only where to look. What stands there is read from the host, so that a replay changes nothing. Once it
+is read its body is dropped: the hash of it and the id are enough to know it again.
 """
 
 from __future__ import annotations
@@ -103,7 +104,7 @@ def _read(row: Inbox, actor: Actor) -> bool:
         return False
     except SpellbookError as error:
         refusal = str(error)
-    return due.finish(row, due_at=None, processed_at=clock.now(), refusal=refusal[:500])
+    return due.finish(row, due_at=None, processed_at=clock.now(), refusal=refusal[:500], body=b"")
 
 
 def _asked(row: Inbox, connection: Connection, actor: Actor) -> str:
@@ -113,6 +114,9 @@ def _asked(row: Inbox, connection: Connection, actor: Actor) -> str:
     if event.repository and event.repository.lower() != ours.lower():
         return f"It tells of the repository {event.repository}, and this connection is for {ours}."
     if not event.relevant:
+        return ""
+    if event.name == "installation":
+        pull_requests.ask_for_open(connection)  # what our App may do has changed
         return ""
     for number in event.numbers:
         pull_requests.ask(connection, number, actor=actor)

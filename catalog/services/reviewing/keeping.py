@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Final
 
 from catalog import actions
 from catalog.models import PullRequest, Review
 from catalog.services.reviewing import pull_requests
+from catalog.services.reviewing.storable import storable
 from foundation import audit, canonical, clock
 from foundation.audit import Actor
 from foundation.locks import transaction
@@ -18,14 +19,18 @@ PASSING: Final = frozenset({
 })  # fmt: skip
 """Parts of a document that go on while the change stays what it is: times, and sentences, which tell times and counts.
 What they are told of is in the other parts."""
+COUNTED: Final = PASSING | {"verdict", "severity", "certainty", "checks"}
+"""And those that rest on what is counted in a warehouse, which cannot always be asked."""
+DANGEROUS: Final = "dangerous"
 NEXT_READS: Final = 50
-KEPT_FIELDS: Final = ("head_sha", "head_manifest", "base_manifest", "digest")
+SAME_FILES: Final = ("head_sha", "head_manifest", "base_manifest")
 
 
 @dataclass(frozen=True, slots=True)
 class Made:
     """What was said of one head. `subjects` is what has to be answered for, as [{unique_id, asset (id or None)}];
-    `annotations` are remarks on lines, as [{path, line, level, title, message}]."""
+    `annotations` are remarks on lines, as [{path, line, level, title, message}]. `uncounted` says that a warehouse
+    could not be asked this time for something that the review would have said."""
 
     head_manifest: str
     head_origin: str
@@ -39,25 +44,26 @@ class Made:
     document: Mapping[str, Any]
     markdown: str
     annotations: Sequence[Mapping[str, Any]]
+    uncounted: bool = False
 
 
 def keep(row: PullRequest, made: Made, *, actor: Actor) -> Review:
     """Keep the review as that of the pull request. The one that stands is returned when it says the same of the same
-    files: nothing is written then. Conflict when the row went to another worker."""
-    fields = {name: storable(getattr(made, name)) for name in Made.__slots__}
+    files, or knew more of the same change: nothing is written then. Conflict when the row went to another worker."""
+    fields = {name: storable(getattr(made, name)) for name in Made.__slots__ if name != "uncounted"}
     new = Review(
         pull_request=row, head_sha=row.head_sha, base_sha=row.base_sha, digest=digest_of(fields["document"]),
         summary=summary_of(fields["document"]),
         **{**fields, "compared": fields["compared"][:1000]},
     )  # fmt: skip
     standing = row.review
-    if standing is not None and all(getattr(standing, name) == getattr(new, name) for name in KEPT_FIELDS):
+    if standing is not None and _stands(standing, new, made.uncounted):
         return standing
     with transaction():
         new.created_at = clock.now()
         new.save(force_insert=True)
         pull_requests.hold(row, review=new)
-        facts: pull_requests.Facts = {
+        facts: pull_requests.AuditFacts = {
             "commit": row.head_sha[:12], "number": row.number, "verdict": new.verdict,
             "repository": pull_requests.repository_of(row.connection),
         }  # fmt: skip
@@ -67,7 +73,7 @@ def keep(row: PullRequest, made: Made, *, actor: Actor) -> Review:
 
 def digest_of(document: Mapping[str, Any]) -> str:
     """SHA-256 of what a change does and to whom, as a document has it, whatever the hour."""
-    return canonical.digest(_lasting(document))
+    return canonical.digest(_lasting(document, PASSING))
 
 
 def summary_of(document: Mapping[str, Any]) -> dict[str, Any]:
@@ -80,20 +86,32 @@ def summary_of(document: Mapping[str, Any]) -> dict[str, Any]:
     }  # fmt: skip
 
 
-def storable(value: Any) -> Any:
-    """`value` as both databases take it: no null characters and no half of a surrogate pair; lists for tuples."""
-    if isinstance(value, str):
-        return value.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
-    if isinstance(value, Mapping):
-        return {storable(key): storable(item) for key, item in value.items()}
-    if isinstance(value, (list, tuple)):
-        return [storable(item) for item in value]
-    return value
+def _stands(standing: Review, new: Review, uncounted: bool) -> bool:
+    """Whether the review that stands says what the new one says.
+
+    A count that failed this time takes nothing back: where all else is the same, the earlier count goes on to hold, and
+    with it the acknowledgement. Only a danger that the earlier review did not see makes another one.
+    """
+    if any(getattr(standing, name) != getattr(new, name) for name in SAME_FILES):
+        return False
+    if standing.digest == new.digest:
+        return True
+    if not uncounted or _dangers(new.document) - _dangers(standing.document):
+        return False
+    before, after = (_lasting(one.document, COUNTED) for one in (standing, new))
+    return bool(before == after)
 
 
-def _lasting(value: Any) -> Any:
+def _dangers(document: Mapping[str, Any]) -> set[str]:
+    """The unique ids of the changes that a document calls dangerous."""
+    return {str(one.get("unique_id")) for one in document.get("changes") or () if one.get("verdict") == DANGEROUS}
+
+
+def _lasting(value: Any, passing: Collection[str]) -> Any:
+    """What is left of a document without the parts `passing`. Lists are sorted by what they hold: they come by time to
+    damage, which is another at another hour."""
     if isinstance(value, Mapping):
-        return {key: _lasting(item) for key, item in value.items() if key not in PASSING}
+        return {key: _lasting(item, passing) for key, item in value.items() if key not in passing}
     if isinstance(value, (list, tuple)):
-        return [_lasting(item) for item in value]
+        return sorted((_lasting(item, passing) for item in value), key=canonical.canonical_bytes)
     return str(value) if isinstance(value, float) else value

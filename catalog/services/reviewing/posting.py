@@ -10,6 +10,7 @@ from collections.abc import Callable
 from contextlib import suppress
 
 from catalog import actions
+from catalog.code_hosts.github.checks import BATCH
 from catalog.code_hosts.github.client import GitHub
 from catalog.models import PullRequest
 from catalog.services.reviewing import pull_requests
@@ -36,7 +37,7 @@ def post(row: PullRequest, answer: Answer, github: GitHub, details_url: str, *, 
         (_check_run if github.may_check else _status)(row, answer, github, details_url)
     with transaction():
         pull_requests.hold(row, posted_digest=wanted, posted_at=clock.now())
-        facts: pull_requests.Facts = {
+        facts: pull_requests.AuditFacts = {
             "number": row.number,
             "repository": pull_requests.repository_of(row.connection),
             "what": answer.title,
@@ -65,7 +66,11 @@ def _written(row: PullRequest, github: GitHub, comment_id: int, body: str) -> No
 
 
 def _check_run(row: PullRequest, answer: Answer, github: GitHub, details_url: str) -> None:
-    """Remarks on lines cannot be taken back: where they are others, a new check run of the name takes its place."""
+    """Remarks on lines cannot be taken back: where they are others, a new check run of the name takes its place.
+
+    So it does where one was found that nobody noted and whose remarks do not go in one request: it is not known how
+    many of them it has.
+    """
     name, remarks = github.settings.check_name, answer.remarks(row.head_sha)
     said = {
         "status": answer.status, "conclusion": answer.conclusion, "title": answer.title, "summary": answer.summary,
@@ -76,7 +81,8 @@ def _check_run(row: PullRequest, answer: Answer, github: GitHub, details_url: st
     pull_requests.still_ours(row)
     if known is not None and _still_there(lambda: github.update_check_run(known, **said)):  # type: ignore[arg-type]
         return
-    found = github.find_check_run(row.head_sha, name, external_id)
+    whole = len(answer.annotations) <= BATCH
+    found = github.find_check_run(row.head_sha, name, external_id) if whole else None
     pull_requests.still_ours(row)
     if found is None:
         found = github.create_check_run(

@@ -14,7 +14,9 @@ from django.db.models import F, QuerySet
 
 from catalog import actions
 from catalog.code_hosts.github import types as github
+from catalog.code_hosts.github.connection import read_settings
 from catalog.models import PullRequest
+from catalog.services.reviewing.storable import short
 from foundation import audit, clock, due
 from foundation.audit import Actor
 from foundation.errors import BadInput, Conflict
@@ -23,7 +25,8 @@ from foundation.models import Connection
 
 LEASE: Final = timedelta(minutes=5)
 LARGEST_NUMBER: Final = 2**31
-Facts: TypeAlias = dict[str, str | int | None]
+AuditFacts: TypeAlias = dict[str, str | int | None]
+"""What an audit row says of a pull request."""
 
 
 def ask(connection: Connection, number: int, *, actor: Actor) -> PullRequest:
@@ -38,7 +41,7 @@ def ask(connection: Connection, number: int, *, actor: Actor) -> PullRequest:
             connection=connection, number=number, defaults={"seen_at": moment, "due_at": moment}
         )
         if created:
-            facts: Facts = {"number": number, "repository": repository_of(connection)}
+            facts: AuditFacts = {"number": number, "repository": repository_of(connection)}
             audit.record(actor, actions.PULL_REQUEST_SEEN, row, facts=facts)
         ask_again(PullRequest.objects.filter(pk=row.pk))
     return row
@@ -65,14 +68,19 @@ def ask_for_base(connection: Connection, branch: str) -> int:
     return ask_again(PullRequest.objects.filter(connection=connection, base_ref=branch, state__in=("unread", "open")))
 
 
+def ask_for_open(connection: Connection) -> int:
+    """Have every pull request of a connection looked at that is not over."""
+    return ask_again(PullRequest.objects.filter(connection=connection, state__in=("unread", "open")))
+
+
 def note_read(row: PullRequest, found: github.PullRequest, *, actor: Actor) -> None:
     """Keep what the host says of it now; a change of head or state leaves an audit row. Conflict as `hold`."""
     state = "merged" if found.merged else "open" if found.state == "open" else "closed"
     values = {
-        "state": state, "title": _short(found.title, 500), "author": _short(found.author, 200),
-        "url": _short(found.url, 500), "head_sha": _short(found.head_sha, 64), "head_ref": _short(found.head_ref, 300),
-        "head_repository": _short(found.head_repository, 300), "base_sha": _short(found.base_sha, 64),
-        "base_ref": _short(found.base_ref, 300), "from_fork": found.from_fork,
+        "state": state, "title": short(found.title, 500), "author": short(found.author, 200),
+        "url": short(found.url, 500), "head_sha": short(found.head_sha, 64), "head_ref": short(found.head_ref, 300),
+        "head_repository": short(found.head_repository, 300), "base_sha": short(found.base_sha, 64),
+        "base_ref": short(found.base_ref, 300), "from_fork": found.from_fork,
     }  # fmt: skip
     moved = (row.state, row.head_sha) != (state, values["head_sha"])
     if row.head_sha != values["head_sha"]:
@@ -80,7 +88,7 @@ def note_read(row: PullRequest, found: github.PullRequest, *, actor: Actor) -> N
     with transaction():
         hold(row, read_at=clock.now(), **values)
         if moved:
-            facts: Facts = {"number": row.number, "repository": repository_of(row.connection)}
+            facts: AuditFacts = {"number": row.number, "repository": repository_of(row.connection)}
             facts |= {"state": state, "head": row.head_sha[:12]}
             audit.record(actor, actions.PULL_REQUEST_READ, row, facts=facts)
 
@@ -108,11 +116,17 @@ def give_back(row: PullRequest, pause: timedelta | None, **values: Any) -> None:
 
 
 def repository_of(connection: Connection) -> str:
-    """ "owner/name" as the connection has it."""
-    return str(connection.params.get("repository", connection.name))[:300]
+    """ "owner/name" as the connection has it; its own name where its parameters cannot be read."""
+    try:
+        return read_settings(connection).full_name
+    except BadInput:
+        return connection.name
 
 
-def _short(text: str, length: int) -> str:
-    """Text of others as the tables take it."""
-    plain = text.replace("\0", "\ufffd").encode("utf-8", "replace").decode()
-    return plain[:length]
+def clones_of(connection: Connection) -> dict[str, str]:
+    """The connections to git on this machine that say that they are a clone of this one's repository, with their
+    paths, by name."""
+    full = repository_of(connection).lower()
+    rows = Connection.objects.filter(kind="git", purpose="code").order_by("name")
+    mine = [one for one in rows if str(one.params.get("repository", "")).lower() == full]
+    return {one.name: str(one.params.get("path", "")) for one in mine}

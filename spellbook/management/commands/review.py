@@ -24,7 +24,7 @@ class Command(BaseCommand):
             "--from-database",
             action="store_true",
             help="use what this installation knows, and count NULLs in its warehouses; names of restricted domains are "
-            "left out",
+            "left out, but for those of the project under review, which its manifest tells anyway",
         )
 
     def handle(self, *args: Any, **options: Any) -> None:

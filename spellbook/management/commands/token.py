@@ -14,6 +14,7 @@ from spellbook.management import base
 
 SCOPES = (
     "build:read", "build:write", "value:write", "incident:read", "lineage:write", "catalog:read", "declare:write",
+    "review:write",
 )  # fmt: skip
 
 

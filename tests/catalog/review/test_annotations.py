@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from catalog.code_hosts.github.types import Annotation
 from catalog.lints.types import Finding, Place
-from catalog.review.comment.annotations import FAILURE, NOTICE, WARNING, Annotation, line_annotations
+from catalog.review.comment.annotations import FAILURE, NOTICE, WARNING, line_annotations
 from tests.catalog.review.reviews import COLUMN, FILTER, FINDING, REVIEW, TEXT
 
 

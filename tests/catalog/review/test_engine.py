@@ -50,7 +50,7 @@ def test_a_filter_that_may_drop_nulls_under_a_mirror_sync_is_dangerous_when_noth
         "a.is_internal is NULL",
         "not known whether",
         "The NULL-safe form is coalesce(a.is_internal, false) = false.",
-        "the mirror sync Events sync (next read Mon 28 Sep 02:00 America/New_York (06:00 UTC))",
+        "the Mirror sync Events sync (next read Mon 28 Sep 02:00 America/New_York (06:00 UTC))",
         "deleted in the tool as well",
     ):
         assert said.lower() in first.lower()
@@ -196,8 +196,8 @@ def test_people_come_once_with_the_strongest_reason() -> None:
         ("Pat", "approves changes in Growth"),
         ("Olga", "owns the domain Growth"),
         ("Ann", "owns fct"),
-        ("Sam", "operates the sync Events sync"),
-        ("Bea", "owns in the business the sync Events sync"),
+        ("Sam", "operates the Mirror sync Events sync"),
+        ("Bea", "owns in the business the Mirror sync Events sync"),
     ]
 
 

@@ -101,7 +101,7 @@ def test_two_thousand_changed_models_are_all_listed_and_what_was_not_looked_at_i
 
 def test_too_much_to_be_followed_is_told_and_never_safe(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("catalog.review.estate.estate.MOST_STEPS", 1)
-    monkeypatch.setattr("catalog.review.cases.MOST_LINTED", 1)
+    monkeypatch.setattr("catalog.review.linting.MOST_LINTED", 1)
     monkeypatch.setattr("catalog.review.columns.traces.MOST_TRACED", 1)
     below = [node("b", "select id from {a}"), node("c", "select id from {b}")]
     before = build(node("a", "select 1 as id, 2 as x"), *below)

@@ -72,6 +72,27 @@ def test_a_star_passes_a_column_on_and_an_exclusion_does_not() -> None:
     assert reached(PRICE, both, columns=wanted)[1:] == (("c",), [("price",)])
 
 
+def test_of_two_columns_of_one_name_none_is_left_out() -> None:
+    """The warehouse keeps both under names of its own, or refuses them: which one a reader gets is not known."""
+    for items in ("r.id, a.price as id", "r.*, a.price as id", "r.id, a.price as ID"):
+        below = node("c", f"select {items} from {{a}} as a join {{raw}} as r on a.id = r.id")
+        assert reached(PRICE, below, columns=frozenset({"id"}))[1:][0] == ("c",)
+    below = node("c", "select r.id, a.price as id from {a} as a join {raw} as r on a.id = r.id")
+    assert reached(PRICE, below, columns=frozenset({"id_1"}))[1:] == (("c",), [None])
+    other = node("c", "select r.id, a.id as id, r.plan from {a} as a join {raw} as r on a.id = r.id")
+    assert reached(PRICE, other, columns=frozenset({"plan"}))[1:] == ((), [])
+    over = node("c", "select * from {b}")
+    twice = node("b", "select r.id, a.price as id from {a} as a join {raw} as r on a.id = r.id")
+    assert reached(PRICE, twice, over, columns=frozenset({"id"}))[1:] == (("b", "c"), [None])
+
+
+def test_a_changed_column_that_shares_its_name_confines_nothing() -> None:
+    for items in ("id, plan as price", "*"):
+        before, after = (f"select {items}, price{one} as price from {{raw}}" for one in ("", " * 2"))
+        below = node("c", "select id from {a}")
+        assert reached(after, below, before=before, columns=frozenset({"id"})) == (None, ("c",), [None])
+
+
 def test_what_cannot_be_traced_counts_as_reached_with_all_its_columns() -> None:
     for below in (
         node("c", "select id from {a}", compiled=False),

@@ -29,6 +29,11 @@ BELOW = [
     "with x as (select *, {0} as again from {{q}}) select again, {1} from x",
     "select {1} from {{q}} union all select {0}::varchar from {{q}}",
     "select distinct {1} from {{q}}",
+    "select q.{0} from {{q}} as q, unnest([q.{1}, null]) as u(x) where x is not null",
+    "select q.{0} from {{q}} as q cross join unnest(string_split(q.{1}::varchar, 'e')) as u(x)",
+    "select q.{0} from {{q}} as q left join lateral (select unnest(string_split(q.{1}::varchar, 'e'))) as u on true",
+    "select q.{0} from {{q}} as q, generate_series(1, length(q.{1}::varchar)) as u(x)",
+    "select q.{0} from {{q}} as q, range(length(q.{1}::varchar)) as u(x)",
 ]
 
 

@@ -9,6 +9,8 @@ import networkx
 import pytest
 
 from catalog.review.estate.estate import Estate
+from catalog.review.estate.ways import Way, best
+from catalog.review.known.knowledge import gather
 from catalog.review.types import DANGEROUS, Knowledge, KnownAsset, KnownReader
 from tests.catalog.dbt_files import model, source
 from tests.catalog.review.pairs import build, change_of, known, node, reviewed, sync
@@ -76,15 +78,18 @@ def test_readers_of_readers_and_tables_beyond_the_manifest_are_followed() -> Non
 
 
 def test_an_exposure_is_a_reader_also_when_nobody_declared_it_and_only_once() -> None:
-    assert readers(more=(EXPOSURE,)) == [("board", 3, ("b", "c"), True)]
-    declared = KnownReader("The Board", "dashboard", ("model.shop.c",))
-    assert readers(declared, more=(EXPOSURE,)) == [("The Board", 3, ("b", "c"), True)]
-    gathered = Knowledge(readers=(KnownReader("by another name", "dashboard", ("c",)),), sources=("dbt exposures",))
-    found = reviewed(chain("", EXPOSURE), chain(FILTER, EXPOSURE), gathered)
-    assert [one.name for one in found.readers] == ["by another name"]
-    found = reviewed(chain("", EXPOSURE), chain(FILTER, EXPOSURE), Knowledge())
-    assert [one.name for one in found.readers] == ["board"]
-    assert not found.readers_known
+    before, after = chain("", EXPOSURE), chain(FILTER, EXPOSURE)
+    found = reviewed(before, after, gather(before, after))
+    assert [(one.name, one.hops, one.through) for one in found.readers] == [("The Board", 3, ("b", "c"))]
+    declared = {"consumers": [{"asset": "the board", "kind": "dashboard", "reads": "shop.main.c"}]}
+    found = reviewed(before, after, gather(before, after, declared=[("spellbook.yml", declared)]))
+    assert [(one.name, one.source) for one in found.readers] == [("The Board", "spellbook.yml, dbt exposures")]
+
+
+def test_what_the_gathering_did_not_tell_is_no_reader_whatever_its_sources_are_called() -> None:
+    for sources in ((), ("not from dbt exposures",)):
+        found = reviewed(chain("", EXPOSURE), chain(FILTER, EXPOSURE), Knowledge(sources=sources))
+        assert (found.readers, found.readers_known) == ((), bool(sources))
 
 
 def test_readers_come_by_time_to_damage_and_those_without_a_time_last() -> None:
@@ -107,7 +112,9 @@ def test_a_metric_lets_through_what_is_built_on_it() -> None:
     metric = {"unique_id": "metric.shop.m", "resource_type": "metric", "name": "m", "package_name": "shop",
               "depends_on": {"nodes": ["model.shop.c"], "macros": []}}  # fmt: skip
     board = {**EXPOSURE, "depends_on": {"nodes": ["metric.shop.m"], "macros": []}}
-    assert readers(more=(metric, board)) == [("board", 4, ("b", "c", "m"), True)]
+    before, after = chain("", metric, board), chain(FILTER, metric, board)
+    found = reviewed(before, after, gather(before, after))
+    assert [(one.name, one.hops, one.through) for one in found.readers] == [("The Board", 4, ("b", "c", "m"))]
 
 
 def test_a_removed_model_is_followed_over_the_edges_that_it_had() -> None:
@@ -117,8 +124,23 @@ def test_a_removed_model_is_followed_over_the_edges_that_it_had() -> None:
     change = change_of(found, "a")
     assert (change.action, change.verdict) == ("removed", DANGEROUS)
     assert {one.name for one in change.readers} == {"s", "direct"}
-    assert "the table that the mirror sync direct" in change.reasons[0]
+    assert "the table that the Mirror sync direct" in change.reasons[0]
     assert not any("sync s " in reason for reason in change.reasons if "no longer built" in reason)
+
+
+def test_of_two_ways_the_certain_one_counts_and_then_the_shorter_one() -> None:
+    doubtful, sure, longer = Way(1, 0, False), Way(3, 2, True), Way(4, 2, True)
+    assert best([{7: doubtful}, {7: sure}]) == best([{7: sure}, {7: doubtful}]) == {7: sure}
+    assert best([{7: longer, 8: doubtful}, {7: sure, 9: Way(2, 0, True)}]) == {9: Way(2, 0, True), 7: sure, 8: doubtful}
+
+
+def test_a_reader_that_a_renamed_table_surely_reaches_is_certain_though_its_old_name_is_doubtful() -> None:
+    before = build(node("old", "select 1 as id"), source("old"))
+    after = build(node("new", "select 1 as id"), source("old"))
+    found = reviewed(before, after, known(sync("s", "old", "model.shop.new")))
+    change = change_of(found, "new")
+    assert (change.action, change.was) == ("renamed", "model.shop.old")
+    assert [(one.name, one.certain) for one in change.readers] == [("s", True)]
 
 
 def test_a_cycle_ends() -> None:

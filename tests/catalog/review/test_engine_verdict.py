@@ -227,7 +227,7 @@ def test_a_rule_of_the_team_is_said_and_one_that_means_nothing_is_told() -> None
 
 
 def test_checks_fit_the_findings_and_none_that_stands_is_offered() -> None:
-    before, after = build(*accounts(), events(join="left")), build(*accounts(), events("where a.plan <> 'x'", "inner"))
+    before, after = build(*accounts(), events(join="right")), build(*accounts(), events("where a.plan <> 'x'", "inner"))
     change = change_of(reviewed(before, after), "fct")
     checks = {(check.kind, check.table, check.columns): check for check in change.checks}
     assert ("not_null", "acc", ("plan",)) in checks

@@ -12,7 +12,6 @@ from datetime import UTC, datetime
 import pytest
 
 from catalog.review.as_document import as_dict
-from catalog.review.by_files.file_map import FileRule
 from catalog.review.by_files.review import FileChange, assets_of, review_files
 from catalog.review.comment.markdown import render
 from catalog.review.types import (
@@ -24,6 +23,7 @@ from catalog.review.types import (
     Review,
     Rule,
 )
+from catalog.sources.file_map import FileRule
 from foundation.errors import BadInput
 
 AT = datetime(2026, 10, 3, 2, 55, tzinfo=UTC)

@@ -220,3 +220,12 @@ def test_a_hidden_reader_stays_hidden_and_a_suggested_one_stands_when_a_file_say
     assert [(reader.name, reader.status, reader.hidden) for reader in found.readers] == [
         ("Copy", "standing", False), ("x", "standing", True),
     ]  # fmt: skip
+
+
+def test_who_answered_for_a_table_that_goes_is_still_known_and_the_head_goes_before_the_base() -> None:
+    owned = {"domain": "growth", "owner": {"team": "Core"}}
+    without = read(manifest([model("revenue")]))
+    for after, owner in ((without, "Core"), (head(), "Core"), (head(orders={"owner": {"team": "New"}}), "New")):
+        found = known(after, before=head(orders=owned))
+        (asset,) = [asset for asset in found.assets if asset.unique_id == ORDERS]
+        assert (asset.domain, asset.people) == ("growth", {"owner": (owner,)})

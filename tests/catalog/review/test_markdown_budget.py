@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from catalog.diff.row_set_types import RowSetChange
 from catalog.lints.types import Finding, Place
-from catalog.review.comment.budget import GITHUB, Sheet, size
-from catalog.review.comment.markdown import MARKER, SMALLEST, render
+from catalog.review.comment.budget import ROOM, Sheet, size
+from catalog.review.comment.markdown import SMALLEST, render
 from catalog.review.types import Change, Check, Person, Reached, Review
 from tests.catalog.review.comments import assert_whole, links
 from tests.catalog.review.reviews import FILTER, REVIEW, SYNC, of_many
@@ -31,7 +31,7 @@ def test_two_thousand_changes_fit_quickly_with_the_summary_whole_and_the_rest_co
     started = time.perf_counter()
     text = render(review, link=LINK)
     assert time.perf_counter() - started < 1
-    assert units(text) <= GITHUB - MARKER
+    assert units(text) <= ROOM
     assert text.startswith(render(REVIEW).partition("3 changes")[0])
     assert "2,000 changes: 20 dangerous, 1,980 safe." in text
     assert "**Next reader:** Mirror sync" in text
@@ -49,7 +49,7 @@ def test_details_that_do_not_fit_are_counted() -> None:
     told = text.count("<details")
     assert f"The details of {2_000 - told:,} more changes did not fit into this comment." in text
     assert told > 10
-    assert units(text) <= GITHUB - MARKER
+    assert units(text) <= ROOM
     assert_whole(text)
 
 
@@ -70,8 +70,8 @@ def test_names_of_ten_thousand_letters_are_shortened_and_letters_of_four_bytes_f
         (long,) * 50, (long,) * 9, long, REVIEW.at,
     )  # fmt: skip
     text = render(review, link=LINK)
-    assert units(text) <= GITHUB - MARKER
-    assert len(text) <= GITHUB - MARKER
+    assert units(text) <= ROOM
+    assert len(text) <= ROOM
     assert letter * 400 not in text
     assert "did not fit" in text
     assert_whole(text)
@@ -81,7 +81,7 @@ def test_names_of_ten_thousand_letters_are_shortened_and_letters_of_four_bytes_f
 @pytest.mark.parametrize("review", [REVIEW, of_many(500), Review("safe", (), ())], ids=["small", "large", "empty"])
 def test_any_budget_is_kept_and_begins_with_the_verdict(budget: int, review: Review) -> None:
     text = render(review, budget=budget, link=LINK, acknowledged="Dana Reyes: " + "it is planned " * 20)
-    assert units(text) <= budget - MARKER
+    assert units(text) <= budget
     assert text.startswith("## ")
     assert_whole(text)
     if review.changes:
@@ -119,10 +119,10 @@ REVIEWS = st.builds(
 
 
 @settings(max_examples=60, deadline=None, phases=[Phase.generate])
-@given(REVIEWS, st.sampled_from([2_000, 5_000, GITHUB]), WORDS)
+@given(REVIEWS, st.sampled_from([2_000, 5_000, ROOM]), WORDS)
 def test_no_text_of_others_breaks_a_comment(review: Review, budget: int, acknowledged: str) -> None:
     text = render(review, budget=budget, link=LINK, acknowledged=acknowledged)
-    assert units(text) <= budget - MARKER
+    assert units(text) <= budget
     assert set(links(text)) <= {LINK}
     assert_whole(text)
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
-from catalog.review.by_files.file_map import FileRule, Mapped, mapped, matches, read_file_map
+from catalog.sources.file_map import FileRule, Mapped, mapped, matches, read_file_map
 from foundation.errors import BadInput
 
 PATHS = (

@@ -4,31 +4,31 @@ catalogue name them. Never the author of the pull request, as far as it is known
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any, Final
 
 from approvals.models import Policy
-from catalog.models import Asset, PullRequest, Review
+from catalog.code_hosts.github.connection import read_settings
+from catalog.models import Asset, PullRequest, Review, ReviewRule
 from catalog.review import types as review
 from catalog.selectors import assets_of_nodes
 from catalog.services.access import answered_by
-from foundation.errors import NotAllowed
+from foundation.errors import BadInput, NotAllowed
 from foundation.models import Person
+from spellbook.review_facts import opaque
 
-LOGINS: Final = "logins"
-"""A parameter of the connection: {login at GitHub: e-mail of a person here}. Nobody is guessed to be somebody."""
-NOBODY: Final = (
-    "Only people of the domains that own what is changed acknowledge this: the approver, the owner, who is on call, "
-    "who has a role there, an admin."
-)
+WHO: Final = "the approver, the owner, who is on call, who has a role there, or an admin"
+NOBODY: Final = f"Only people of the domains that own what is changed acknowledge this: {WHO}."
+RULED: Final = "A change of {} has to be acknowledged"
+"""How the sentence of a rule that is touched begins (`catalog.review.policy`)."""
 OWN: Final = "You wrote this pull request; another person of the domain acknowledges it."
 
 
 def subjects(found: review.Review, rules: Sequence[review.Rule], project: str) -> list[dict[str, Any]]:
     """What has to be answered for, as [{unique_id, asset (its id, or None where the graph does not have it)}].
 
-    The changes that are dangerous and those that a rule names; where a rule is touched that names none of them, one
-    entry without an id, for which only an admin answers.
+    The changes that are dangerous and those that a rule names, and the readers of whose rules one is reached; where a
+    rule is touched that names none of them, one entry without an id, for which only an admin answers.
     """
     ruled = {one.asset for one in rules} if found.required else set()
     ids = [
@@ -36,10 +36,23 @@ def subjects(found: review.Review, rules: Sequence[review.Rule], project: str) -
         for one in found.changes
         if one.verdict == review.DANGEROUS or ruled & {one.unique_id, one.was, one.name}
     ]
-    if not ids and needs_answer(found):
+    readers = ruled_readers(found, rules)
+    if not ids and not readers and needs_answer(found):
         ids = [""]
     assets = assets_of_nodes(sorted(set(ids)), project or None)
-    return [{"unique_id": one, "asset": assets[one].pk if one in assets else None} for one in dict.fromkeys(ids)]
+    changed = [{"unique_id": one, "asset": assets[one].pk if one in assets else None} for one in dict.fromkeys(ids)]
+    return [*changed, *readers]
+
+
+def ruled_readers(found: review.Review, rules: Sequence[review.Rule]) -> list[dict[str, Any]]:
+    """The readers whose own rule the change touches, as [{unique_id (their name in the rule), asset}]."""
+    touched = {one.asset for one in rules if any(said.startswith(RULED.format(one.asset)) for said in found.required)}
+    if not touched:
+        return []
+    standing = ReviewRule.objects.filter(lifted_at__isnull=True, asset__consumer__isnull=False).order_by("pk")
+    assets = [one.asset for one in standing.select_related("asset")]
+    named = [(one.pk, {one.name, opaque(one.kind, one.pk)} & touched) for one in assets]
+    return [{"unique_id": min(names), "asset": pk} for pk, names in named if names]
 
 
 def needs_answer(found: review.Review) -> bool:
@@ -82,10 +95,12 @@ def answered(row: Review) -> bool:
 
 def is_author(person: Person, row: PullRequest) -> bool:
     """Whether the connection says that the author's login at the host is this person's."""
-    logins = row.connection.params.get(LOGINS)
-    told: Mapping[str, Any] = logins if isinstance(logins, dict) else {}
-    email = next((one for login, one in told.items() if login.lower() == row.author.lower()), None)
-    return isinstance(email, str) and email.strip().lower() == person.email
+    try:
+        told = read_settings(row.connection).logins
+    except BadInput:  # parameters that cannot be read say nothing of anybody
+        return False
+    author = row.author.lower()
+    return any(login.lower() == author and email.strip().lower() == person.email for login, email in told.items())
 
 
 def assets_of(row: Review) -> list[Asset]:

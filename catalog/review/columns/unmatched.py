@@ -13,7 +13,7 @@ from catalog.lints.query import Query, read
 from catalog.lints.types import CERTAIN, DANGEROUS, ColumnFact, Facts, Finding, ModelState
 
 
-def with_counts(found: Iterable[Finding], after: ModelState, facts: Facts) -> Iterator[Finding]:
+def with_known_nulls(found: Iterable[Finding], after: ModelState, facts: Facts) -> Iterator[Finding]:
     """The findings, those of undone outer joins with what is known of NULLs in the columns that they compare.
 
     Dangerous where NULLs were counted. The condition that asks for no NULL in so many words is none of these.
