@@ -26,7 +26,7 @@ from tests.approvals.builders import House, conductor, house
 from tests.github.double import Double
 from tests.github.fixtures import HOOK, TOKEN, github, judge, open_github  # noqa: F401
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.real, pytest.mark.both]
 MODEL, OTHER, YAML, NEW_FILE = "models/m.sql", "models/other.sql", "models/schema.yml", "models/new.sql"
 OLD = "".join(f"select {number} as c{number}\n" for number in range(30))
 FIXED = OLD.replace("select 3 as", "select 33 as").replace("select 25 as", "select 2500 as")

@@ -25,7 +25,7 @@ from tests.github.fixtures import github, judge  # noqa: F401
 from tests.spellbook.machines import command_line
 from tests.spellbook.review_world import PLAIN, ReviewWorld, orders, review_world
 
-pytestmark = pytest.mark.django_db(transaction=False)
+pytestmark = [pytest.mark.django_db(transaction=False), pytest.mark.real, pytest.mark.both]
 PROJECT, VIEW, COHORT = "pb_project.yaml", "models/view.yaml", "models/deep/cohort.yaml"
 START: dict[str, str | bytes | None] = {
     PROJECT: "id_types: []\n", VIEW: "models: []\n", COHORT: "a: 1\n", "docs/a.md": "a\n",

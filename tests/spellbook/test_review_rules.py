@@ -18,7 +18,7 @@ from spellbook.review_facts import document
 from tests.spellbook.machines import command_line
 from tests.spellbook.page_data import HOSTILE, Scene, scene
 
-pytestmark = pytest.mark.django_db
+pytestmark = [pytest.mark.django_db, pytest.mark.real, pytest.mark.both]
 WHY = "Finance closes its books on it."
 
 

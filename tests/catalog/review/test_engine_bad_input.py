@@ -26,6 +26,8 @@ from foundation.errors import BadInput
 from tests.catalog.dbt_files import CORPUS, as_bytes, document, model, needs_corpus
 from tests.catalog.review.pairs import AT, build, change_of, known, node, reviewed, sync
 
+pytestmark = pytest.mark.real
+
 STRANGE: tuple[object, ...] = (None, 5, "", "x", [], [5], {}, {"x": 5}, [[]], True, 10**30)
 EVERYTHING = known(
     sync("s", "m3", "model.shop.a", columns=frozenset({"id"})),

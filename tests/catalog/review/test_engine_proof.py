@@ -20,6 +20,8 @@ from tests.catalog.review.pairs import build, change_of, known, node, reviewed, 
 from tests.catalog.row_set_data import warehouse
 from tests.catalog.test_row_set_suite import PAIRS, counts
 
+pytestmark = pytest.mark.real
+
 BELOW = [
     "select * from {{q}}",
     "select {0} as renamed, {1} from {{q}}",

@@ -23,6 +23,8 @@ from catalog.review.comment.escape import (
     visible,
 )
 
+pytestmark = pytest.mark.real
+
 READER = MarkdownIt("commonmark", {"html": True}).enable(["table", "strikethrough"])
 HOSTILE = (
     "@team/all", "#12", "GH-12", "a/b#3", "a@0123abc", "https://x.example/a", "www.x.example", "![a](http://b)",

@@ -18,6 +18,8 @@ from catalog.review.types import Change, Check, Person, Reached, Review
 from tests.catalog.review.comments import assert_whole, links
 from tests.catalog.review.reviews import FILTER, REVIEW, SYNC, of_many
 
+pytestmark = pytest.mark.real
+
 LINK = "https://spell.example.com/reviews/3"
 
 
