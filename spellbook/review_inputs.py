@@ -12,10 +12,12 @@ from typing import Any, Final, Protocol, TypeAlias
 from catalog.review.engine import review
 from catalog.review.known.facts_document import FactsDocument
 from catalog.review.known.facts_document import read as read_facts
+from catalog.review.known.from_declared import MOST
 from catalog.review.known.knowledge import gather
 from catalog.review.types import Knowledge, Policy, Review
 from catalog.sources import artifact, catalog_file, manifest
 from catalog.sources.catalog_file import CatalogFile
+from catalog.sources.declared import parse
 from catalog.sources.declared_file import LARGEST as LARGEST_DECLARATION
 from catalog.sources.declared_file import read_yaml
 from catalog.sources.manifest_types import Manifest
@@ -105,7 +107,17 @@ def _declared(asked: Asked) -> list[tuple[str, dict[str, Any]]]:
     if paths is None:
         own = Path(DECLARATION)
         paths = [own] if own.is_file() and Path(PROJECT).is_file() else []
-    return [(str(path), read_yaml(_bytes(path, "declaration", LARGEST_DECLARATION + 1), str(path))) for path in paths]
+    return [(str(path), _declaration(path)) for path in paths]
+
+
+def _declaration(path: Path) -> dict[str, Any]:
+    """The declaration; BadInput for an entry that cannot be used: a reader that is left out would not be warned of."""
+    document = read_yaml(_bytes(path, "declaration", LARGEST_DECLARATION + 1), str(path))
+    try:
+        parse(document, most=MOST)
+    except BadInput as error:
+        raise BadInput(f"{path}: {error}") from None
+    return document
 
 
 def _facts(asked: Asked) -> tuple[list[FactsDocument], list[str]]:

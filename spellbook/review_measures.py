@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import logging
+import time
 from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from datetime import timedelta
@@ -28,6 +29,8 @@ TABLES: Final = 10
 COLUMNS: Final = 20
 """So many are counted for one review; of the others it goes on saying that nobody knows."""
 TIMEOUT: Final = timedelta(seconds=30)
+WHOLE: Final = timedelta(seconds=60)
+"""So long all counts of one review may take, well within the lease of the pull request."""
 LABEL: Final = "change_review"
 
 
@@ -95,10 +98,15 @@ def _counted(unknown: Mapping[str, Mapping[str, None]]) -> tuple[dict[tuple[str,
     """What could be counted, by the name that was asked for and the column, and why other tables could not be asked."""
     counted: dict[tuple[str, str], ColumnFact] = {}
     problems: list[str] = []
+    until = time.monotonic() + WHOLE.total_seconds()
     for asset, asked in list(_tables(unknown).items())[:TABLES]:
+        left = timedelta(seconds=until - time.monotonic())
+        if left <= timedelta():
+            problems.append(f"The NULLs of {asset.name} could not be counted: the time for it was over.")
+            continue
         wanted = list(dict.fromkeys(bare(column) for name in asked for column in unknown[name]))[:COLUMNS]
         try:
-            found = _nulls(asset, wanted)
+            found = _nulls(asset, wanted, min(left, TIMEOUT))
         except SpellbookError as error:
             log.info("no NULLs of %s could be counted: %s", asset.pk, error)
             problems.append(f"The NULLs of {asset.name} could not be counted: {str(error).rstrip('.')}.")
@@ -118,7 +126,7 @@ def _tables(unknown: Mapping[str, object]) -> dict[Asset, list[str]]:
     return found
 
 
-def _nulls(asset: Asset, columns: list[str]) -> dict[str, ColumnFact]:
+def _nulls(asset: Asset, columns: list[str], timeout: timedelta) -> dict[str, ColumnFact]:
     """The NULLs in each of `columns` (without case and quotes) that the table has; one query over all of them.
 
     Nothing where no connection reads the table. Raises what the warehouse raises.
@@ -131,7 +139,7 @@ def _nulls(asset: Asset, columns: list[str]) -> dict[str, ColumnFact]:
     exact = {column: told[column] for column in columns if column in told}
     if not exact:
         return {}
-    rows = warehouse.select(_query(table, list(exact.values()), warehouse), label=LABEL, timeout=TIMEOUT, row_limit=1)
+    rows = warehouse.select(_query(table, list(exact.values()), warehouse), label=LABEL, timeout=timeout, row_limit=1)
     total, *filled = rows.rows[0]
     when = written(rows.measured_at)
     return {

@@ -72,7 +72,7 @@ def _of_what_is_gone(case: Case, context: Context) -> Iterator[Reason]:
         gone = "is no longer built" if case.action == REMOVED else "is no longer built under its old name"
         yield DANGEROUS, f"{words}: the table that {said(reader)} reads {gone}."
     if not case.direct and not case.still_read_by:
-        known = "no reader of it is known" if context.readers_known else "its readers are not known"
+        known = "no reader that is known reads it itself" if context.readers_known else "its readers are not known"
         yield LOOK, f"{words}; {known}."
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from collections.abc import Iterable
 from datetime import UTC, datetime
 from decimal import Decimal
 from typing import Any, Final
@@ -158,6 +159,12 @@ def sentence(row: AuditRow) -> str:
 def foreign(text: object) -> str:
     """Text that Spellbook did not write: unseen characters are written out; the template escapes the rest."""
     return visible("" if text is None else text)
+
+
+@register.filter
+def joined(texts: Iterable[object], between: str) -> str:
+    """Texts as one, for `foreign` to follow. Django's own `join` escapes them, and the template would do so again."""
+    return between.join(map(str, texts))
 
 
 @register.filter

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from html import unescape
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -229,3 +230,10 @@ def test_a_long_name_breaks_behind_its_marks_and_is_escaped_once() -> None:
 
     assert shown("main.orders") == "main.orders"
     assert shown("warehouse.marts.orders_of_<b>") == "warehouse.<wbr>marts.<wbr>orders_<wbr>of_<wbr>&lt;b&gt;"
+
+
+def test_texts_of_others_are_escaped_once_however_many_stand_together() -> None:
+    page = Template('{% load pages %}{{ names|joined:", "|foreign }}')
+    assert page.render(Context({"names": ["Ada <ada@x>", "B"]})) == "Ada &lt;ada@x&gt;, B"
+    twice = re.compile(r'\|join:"[^"]*"\|')  # what Django's join gives is escaped already
+    assert [path.name for path in Path("templates").rglob("*.html") if twice.search(path.read_text())] == []

@@ -178,6 +178,7 @@ def test_a_huge_manifest_is_refused_unread(review: Any, tmp_path: Path, monkeypa
         (("--declared", "nowhere.yml"), "The declaration nowhere.yml cannot be read: No such file or directory."),
         (("--declared", "bad.yml"), "bad.yml is not YAML (line 1)."),
         (("--declared", "base"), "The declaration base is no file."),
+        (("--declared", "typo.yml"), "typo.yml: Entry 1 of consumers (Copy): mode is one of mirror, append,"),
         (("--catalog", "nowhere.json"), "The catalog nowhere.json cannot be read: No such file or directory."),
         (("--catalog", "base/manifest.json"), "base/manifest.json: this is a dbt manifest file, not a catalog."),
         (("--facts", "nowhere.json"), "The facts document nowhere.json cannot be read: No such file or directory."),
@@ -189,6 +190,7 @@ def test_other_input_that_cannot_be_used_is_one_clear_line(
     review: Any, tmp_path: Path, words: tuple[str, ...], why: str
 ) -> None:
     (tmp_path / "bad.yml").write_text("a: [")
+    (tmp_path / "typo.yml").write_text("consumers: [{asset: Copy, tool: x, mode: mirrored, reads: orders}]")
     said = review(*words)
     assert (said.code, said.out) == (1, "")
     assert said.err.startswith(why)

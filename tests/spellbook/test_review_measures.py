@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from pathlib import Path
 
 import duckdb
@@ -80,3 +81,10 @@ def test_nothing_is_asked_where_no_finding_hangs_on_it(warehouse: Path) -> None:
     warehouse.unlink()  # asking would leave a note
     found = review("select order_id, is_test from main.stg_orders where order_id > 3")
     assert not [note for note in found.notes if "could not be counted" in note]
+
+
+def test_what_the_time_does_not_suffice_for_is_told(warehouse: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("spellbook.review_measures.WHOLE", timedelta())
+    found = review()
+    assert "not known whether" in evidence(found)
+    assert "The NULLs of dev.main.stg_orders could not be counted: the time for it was over." in found.notes

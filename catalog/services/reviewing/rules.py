@@ -5,8 +5,9 @@ from __future__ import annotations
 from django.db import IntegrityError
 
 from catalog import actions
-from catalog.models import Asset, ReviewRule
+from catalog.models import Asset, PullRequest, ReviewRule
 from catalog.services.access import speaks_for
+from catalog.services.reviewing import pull_requests
 from foundation import audit, clock
 from foundation.audit import Actor
 from foundation.errors import BadInput, Conflict, NotAllowed
@@ -33,6 +34,7 @@ def set_rule(asset: Asset, reason: str, *, person: Person, actor: Actor) -> Revi
                 if ReviewRule.objects.filter(asset=asset, lifted_at=None).exists():
                     raise Conflict(TWICE)
                 made = ReviewRule.objects.create(asset=asset, reason=words, set_by=person, set_at=clock.now())
+                pull_requests.ask_again(PullRequest.objects.filter(state="open"))
                 audit.record(actor, actions.REVIEW_RULE_SET, asset, facts=facts)
         except IntegrityError:
             raise Conflict(TWICE) from None
@@ -57,6 +59,7 @@ def lift_rule(asset: Asset, reason: str, *, person: Person, actor: Actor, seen: 
                 raise Conflict("The rule that you saw is lifted already; look at the page again.")
             if not open_rules.update(lifted_at=clock.now(), lifted_by=person):
                 raise Conflict("There is no rule for this asset.")
+            pull_requests.ask_again(PullRequest.objects.filter(state="open"))
             audit.record(actor, actions.REVIEW_RULE_LIFTED, asset, facts=facts)
 
 
