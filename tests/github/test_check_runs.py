@@ -8,6 +8,7 @@ from typing import Any
 import pytest
 
 from catalog.code_hosts.github import checks
+from catalog.code_hosts.github.checks import Report
 from catalog.code_hosts.github.types import Annotation
 from foundation.errors import BadInput, NotAllowed, NotFound, Unavailable
 from tests.github.double import Double, Trouble
@@ -25,6 +26,11 @@ def sha(github: Double) -> str:
     return github.world.head_of(github.world.open_pull({"a": "2"}))
 
 
+def report(**said: Any) -> Report:
+    """A report; `annotations` as a list."""
+    return Report(**{**said, "annotations": tuple(said.get("annotations", ()))})
+
+
 def check_of(github: Double, check_id: int) -> Check:
     return github.world.checks[check_id]
 
@@ -34,13 +40,21 @@ def test_a_check_run_carries_its_report_and_is_found_again(github: Double, sha: 
         assert client.may_check
         assert client.find_check_run(sha, "Spellbook", "digest-1") is None
         made = client.create_check_run(
-            sha, name="Spellbook", external_id="digest-1", conclusion="failure", title="Dangerous", summary="Why",
-            annotations=[NOTE], details_url="https://spellbook.example.org/reviews/1",
-        )  # fmt: skip
+            sha,
+            report(
+                conclusion="failure",
+                title="Dangerous",
+                summary="Why",
+                annotations=[NOTE],
+                details_url="https://spellbook.example.org/reviews/1",
+            ),
+            name="Spellbook",
+            external_id="digest-1",
+        )
         assert client.find_check_run(sha, "Spellbook", "digest-1") == made
         assert client.find_check_run(sha, "Spellbook", "digest-2") is None
         assert client.find_check_run(sha, "Other", "digest-1") is None
-        client.update_check_run(made, conclusion="neutral", title="Acknowledged", summary="By somebody")
+        client.update_check_run(made, report(conclusion="neutral", title="Acknowledged", summary="By somebody"))
     check = check_of(github, made)
     assert (check.head_sha, check.values["external_id"], check.values["status"]) == (sha, "digest-1", "completed")
     assert (check.values["conclusion"], check.values["output"]["title"]) == ("neutral", "Acknowledged")
@@ -54,7 +68,7 @@ def test_a_check_run_carries_its_report_and_is_found_again(github: Double, sha: 
 
 def test_a_check_run_in_progress_has_no_conclusion_and_no_report(github: Double, sha: str) -> None:
     with open_github(by_app(github)) as client:
-        made = client.create_check_run(sha, name="Spellbook", status="in_progress")
+        made = client.create_check_run(sha, report(status="in_progress"), name="Spellbook")
     assert check_of(github, made).values == {"name": "Spellbook", "head_sha": sha, "status": "in_progress"}
 
 
@@ -65,7 +79,7 @@ def test_annotations_are_sent_in_fifties_each_once_and_in_order(
     notes = [replace(NOTE, line=line) for line in range(1, count + 1)]
     with open_github(by_app(github)) as client:
         made = client.create_check_run(
-            sha, name="Spellbook", conclusion="failure", title="t", summary="s", annotations=notes
+            sha, report(conclusion="failure", title="t", summary="s", annotations=notes), name="Spellbook"
         )
     assert [note["start_line"] for note in check_of(github, made).annotations] == list(range(1, count + 1))
     assert check_of(github, made).values["output"]["summary"] == "s"
@@ -80,7 +94,7 @@ def test_texts_too_long_for_github_are_cut_and_say_so(
     notes = [long] + [NOTE] * 64
     with open_github(by_app(github)) as client:
         made = client.create_check_run(
-            sha, name="x", conclusion="failure", title="t" * 300, summary="s" * 70_000, annotations=notes
+            sha, report(conclusion="failure", title="t" * 300, summary="s" * 70_000, annotations=notes), name="x"
         )
     output = check_of(github, made).values["output"]
     assert len(output["summary"]) == 65_535
@@ -97,7 +111,9 @@ def test_an_annotation_whose_path_leads_nowhere_is_left_out_and_said(github: Dou
     """A manifest of a stranger, or of Windows, does not keep the verdict from being said."""
     notes = [replace(NOTE, path=path) for path in ("../etc/passwd", "/a", "", "models\\b.sql", "a\0b", "models/c.sql")]
     with open_github(by_app(github)) as client:
-        made = client.create_check_run(sha, name="x", conclusion="failure", title="t", summary="s", annotations=notes)
+        made = client.create_check_run(
+            sha, report(conclusion="failure", title="t", summary="s", annotations=notes), name="x"
+        )
     assert [note["path"] for note in check_of(github, made).annotations] == ["models/b.sql", "models/c.sql"]
     summary = check_of(github, made).values["output"]["summary"]
     assert summary == "s\n\n(4 annotations name no file of the repository.)"
@@ -110,7 +126,7 @@ def test_text_that_is_not_unicode_is_not_sent(github: Double, sha: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "report",
+    "said",
     [
         {"conclusion": "bad"}, {"status": "done"}, {"status": "completed"}, {"conclusion": None},
         {"status": "queued", "conclusion": "success"}, {"conclusion": "stale"},
@@ -122,26 +138,26 @@ def test_text_that_is_not_unicode_is_not_sent(github: Double, sha: str) -> None:
     ],
 )  # fmt: skip
 def test_a_report_that_github_would_refuse_is_refused_before_anything_is_sent(
-    github: Double, sha: str, report: dict[str, Any]
+    github: Double, sha: str, said: dict[str, Any]
 ) -> None:
     with open_github(by_app(github)) as client:
         with pytest.raises(BadInput):
-            client.create_check_run(sha, name="x", **report)
+            client.create_check_run(sha, report(**said), name="x")
         with pytest.raises(BadInput):
-            client.update_check_run(1, **report)
+            client.update_check_run(1, report(**said))
         with pytest.raises(BadInput):
-            client.create_check_run("main", name="x", conclusion="success")
+            client.create_check_run("main", report(conclusion="success"), name="x")
         with pytest.raises(BadInput):
-            client.create_check_run(sha, name="", conclusion="success")
+            client.create_check_run(sha, report(conclusion="success"), name="")
     assert github.seen == []
 
 
 def test_a_commit_that_github_does_not_know_is_said_in_its_words(github: Double, sha: str) -> None:
     with open_github(by_app(github)) as client:
         with pytest.raises(BadInput, match=f"Validation Failed; No commit found for SHA: {ZERO}"):
-            client.create_check_run(ZERO, name="x", conclusion="success")
+            client.create_check_run(ZERO, report(conclusion="success"), name="x")
         with pytest.raises(NotFound):
-            client.update_check_run(77, conclusion="success")
+            client.update_check_run(77, report(conclusion="success"))
 
 
 def test_a_check_run_of_another_app_is_not_ours(github: Double, sha: str) -> None:
@@ -155,7 +171,7 @@ def test_a_token_writes_no_check_run_but_a_status(github: Double, sha: str) -> N
         assert not client.may_check
         assert client.find_check_run(sha, "x", "y") is None
         with pytest.raises(NotAllowed, match="GitHub App"):
-            client.create_check_run(sha, name="x", conclusion="success")
+            client.create_check_run(sha, report(conclusion="success"), name="x")
         client.set_status(sha, state="failure", context="Spellbook", description="d" * 200, details_url="https://x.y/z")
         with pytest.raises(BadInput):
             client.set_status(sha, state="bad", context="Spellbook", description="")  # type: ignore[arg-type]
@@ -170,7 +186,7 @@ def test_what_is_cut_off_after_fifty_is_found_again(github: Double, sha: str) ->
     with open_github(by_app(github)) as client:
         with pytest.raises(Unavailable, match="not known whether it was done"):
             client.create_check_run(
-                sha, name="x", external_id="e", conclusion="failure", title="t", annotations=[NOTE] * 60
+                sha, report(conclusion="failure", title="t", annotations=[NOTE] * 60), name="x", external_id="e"
             )
         found = client.find_check_run(sha, "x", "e")
     assert found is not None

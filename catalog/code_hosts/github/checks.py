@@ -23,14 +23,14 @@ _CUT = "\n\n(The rest does not fit here.)"
 
 @dataclass(frozen=True, slots=True)
 class Report:
-    """What a check run says."""
+    """What a check run says; the conclusion is given exactly when the status is completed."""
 
-    status: CheckStatus
-    conclusion: Conclusion | None
-    title: str
-    summary: str
-    annotations: tuple[Annotation, ...]
-    details_url: str
+    status: CheckStatus = "completed"
+    conclusion: Conclusion | None = None
+    title: str = ""
+    summary: str = ""
+    annotations: tuple[Annotation, ...] = ()
+    details_url: str = ""
 
 
 def find_check_run(api: Api, head_sha: str, name: str, external_id: str) -> int | None:

@@ -9,19 +9,17 @@ for it first (`find_comment`, `find_check_run`).
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator
 from contextlib import contextmanager
 
 from catalog.code_hosts.github import artifacts, checks, comments, contents, pulls
 from catalog.code_hosts.github.api import Api
 from catalog.code_hosts.github.auth import credential_of
+from catalog.code_hosts.github.checks import Report
 from catalog.code_hosts.github.connection import Settings, read_settings
 from catalog.code_hosts.github.types import (
-    Annotation,
     Artifact,
     ChangedFiles,
-    CheckStatus,
-    Conclusion,
     PullRequest,
     Repository,
     StatusState,
@@ -111,45 +109,20 @@ class GitHub:
         """The newest check run of our own App on that commit with that name and external id."""
         return checks.find_check_run(self._api, head_sha, name, external_id)
 
-    def create_check_run(
-        self,
-        head_sha: str,
-        *,
-        name: str,
-        external_id: str = "",
-        status: CheckStatus = "completed",
-        conclusion: Conclusion | None = None,
-        title: str = "",
-        summary: str = "",
-        annotations: Sequence[Annotation] = (),
-        details_url: str = "",
-    ) -> int:
+    def create_check_run(self, head_sha: str, report: Report, *, name: str, external_id: str = "") -> int:
         """The new check run's id.
 
-        `conclusion` is given exactly when the status is completed. A summary over 65,535 characters is cut, and says
-        so; annotations are sent in fifties. When a later fifty fails, the check run stands with its conclusion, and
-        `find_check_run` finds it.
+        A summary over 65,535 characters is cut, and says so; annotations are sent in fifties. When a later fifty fails,
+        the check run stands with its conclusion, and `find_check_run` finds it.
         """
-        report = checks.Report(status, conclusion, title, summary, tuple(annotations), details_url)
         return checks.create_check_run(self._api, head_sha, name, external_id, report)
 
-    def update_check_run(
-        self,
-        check_run_id: int,
-        *,
-        status: CheckStatus = "completed",
-        conclusion: Conclusion | None = None,
-        title: str = "",
-        summary: str = "",
-        annotations: Sequence[Annotation] = (),
-        details_url: str = "",
-    ) -> None:
+    def update_check_run(self, check_run_id: int, report: Report) -> None:
         """Change what a check run says; NotFound when there is none.
 
         GitHub adds annotations to those that are there: where they differ, create a new check run of the same name,
         which takes the old one's place.
         """
-        report = checks.Report(status, conclusion, title, summary, tuple(annotations), details_url)
         checks.update_check_run(self._api, check_run_id, report)
 
     def set_status(

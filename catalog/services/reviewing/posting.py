@@ -8,9 +8,10 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from contextlib import suppress
+from dataclasses import replace
 
 from catalog import actions
-from catalog.code_hosts.github.checks import BATCH
+from catalog.code_hosts.github.checks import BATCH, Report
 from catalog.code_hosts.github.client import GitHub
 from catalog.models import PullRequest
 from catalog.services.reviewing import pull_requests
@@ -72,25 +73,21 @@ def _check_run(row: PullRequest, answer: Answer, github: GitHub, details_url: st
     many of them it has.
     """
     name, remarks = github.settings.check_name, answer.remarks(row.head_sha)
-    said = {
-        "status": answer.status, "conclusion": answer.conclusion, "title": answer.title, "summary": answer.summary,
-        "details_url": details_url,
-    }  # fmt: skip
+    said = Report(answer.status, answer.conclusion, answer.title, answer.summary, details_url=details_url)
     external_id = f"{row.pk}:{remarks[:16]}"
     known = row.check_run_id if row.check_run_for == remarks else None
     pull_requests.still_ours(row)
-    if known is not None and _still_there(lambda: github.update_check_run(known, **said)):  # type: ignore[arg-type]
+    if known is not None and _still_there(lambda: github.update_check_run(known, said)):
         return
     whole = len(answer.annotations) <= BATCH
     found = github.find_check_run(row.head_sha, name, external_id) if whole else None
     pull_requests.still_ours(row)
     if found is None:
-        found = github.create_check_run(
-            row.head_sha, name=name, external_id=external_id, annotations=answer.annotations, **said  # type: ignore[arg-type]
-        )  # fmt: skip
+        whole_report = replace(said, annotations=answer.annotations)
+        found = github.create_check_run(row.head_sha, whole_report, name=name, external_id=external_id)
         failpoint.hit("review.check.created")
     else:
-        github.update_check_run(found, **said)  # type: ignore[arg-type]
+        github.update_check_run(found, said)
     pull_requests.hold(row, check_run_id=found, check_run_for=remarks)
 
 
